@@ -1,0 +1,1 @@
+"""A packet in, text out."""

@@ -1,0 +1,1 @@
+"""Workspaces for generators: created without hidden bytes, verified, audited, exported."""
