@@ -1,0 +1,140 @@
+"""oracle/gate.toml: the gate's settings, always read from the base (design, sections 2 and 5)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .decode import decode, utf8
+from .errors import GateError
+
+PATH = "oracle/gate.toml"
+#: Lanes that `[lanes] required` may name.
+Lane = Literal[
+    "denylist", "replay", "relations", "quarantine", "identities", "fixtures", "properties", "freezes",
+    "sealed", "public",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Base:
+    """Where changes branch off; an empty `ref` is found automatically."""
+
+    ref: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """What a generator, a patch and a replayed program never see: paths, and everything below them."""
+
+    hidden: tuple[str, ...] = ("oracle", "corpus", "sealed", "tools/metamorphic.py")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The judged program: `path` becomes PYTHONPATH, `python` replaces the environment's interpreter."""
+
+    path: tuple[str, ...] = ("src",)
+    python: str = ""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Limits of one row: seconds, bytes a stream; `workers` 0 means the CPUs, up to 8."""
+
+    timeout_s: float = 10.0
+    output_bytes: int = 8 << 20
+    workers: int = 0
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """The least isolation a verdict may rest on."""
+
+    require: Literal["isolated", "plain"] = "isolated"
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Lanes that must have something to judge; an empty one holds."""
+
+    required: tuple[Lane, ...] = ("denylist", "replay")
+
+
+@dataclass(frozen=True)
+class Approvals:
+    """Block rules that an `accept` statement may override."""
+
+    overridable: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a patch may measure at most: bytes, files, bytes of one binary literal."""
+
+    patch_bytes: int = 32 << 20
+    files: int = 2000
+    literal_bytes: int = 8 << 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """oracle/gate.toml as a whole."""
+
+    base: Base = field(default_factory=Base)
+    view: View = field(default_factory=View)
+    subject: Subject = field(default_factory=Subject)
+    replay: Replay = field(default_factory=Replay)
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    lanes: Lanes = field(default_factory=Lanes)
+    approvals: Approvals = field(default_factory=Approvals)
+    limits: Limits = field(default_factory=Limits)
+
+
+def parse_settings(data: bytes, where: str = PATH) -> Settings:
+    """Reads gate.toml; raises GateError with file and line."""
+    text = utf8(data, where)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        line = found.group(1) if found else str(text.count("\n") + 1)
+        what = re.sub(r" \(at .*\)$", "", str(error))
+        raise GateError(f"not TOML: {what}", where=f"{where}:{line}", todo="repair the file") from None
+    try:
+        settings = decode(Settings, document, where)
+    except GateError as error:
+        raise GateError(error.what, where=f"{where}:{_line(text, error.what)}", todo=error.todo) from None
+    _check(settings, text, where)
+    return settings
+
+
+def _line(text: str, complaint: str) -> int:
+    """The line of the key that a complaint names (tomllib keeps no positions)."""
+    for name in re.findall(r"[\w.]+", complaint):
+        key = name.rpartition(".")[2]
+        found = re.search(rf"^\s*(?:\[\s*)?{re.escape(key)}\s*[\]=]", text, re.M)
+        if found:
+            return text.count("\n", 0, found.end()) + 1
+    return 1
+
+
+def _check(settings: Settings, text: str, where: str) -> None:
+    """Ranges and paths that the types do not say."""
+    complaints = [
+        (settings.replay.timeout_s <= 0, "replay.timeout_s is not above 0"),
+        (settings.replay.output_bytes <= 0, "replay.output_bytes is not above 0"),
+        (not 0 <= settings.replay.workers <= 64, "replay.workers is not between 0 and 64"),
+        (min(settings.limits.patch_bytes, settings.limits.files, settings.limits.literal_bytes) <= 0,
+         "limits are not above 0"),
+        (not settings.view.hidden, "view.hidden is empty"),
+    ]  # fmt: skip
+    for path in (*settings.view.hidden, *settings.subject.path):
+        parts = path.strip("/").split("/")
+        bad = path.startswith("/") or ".." in parts or "" in parts
+        complaints.append((bad, f"{path!r} is not a path inside the repository"))
+    for wrong, what in complaints:
+        if wrong:
+            raise GateError(what, where=f"{where}:{_line(text, what)}", todo="correct the value")
