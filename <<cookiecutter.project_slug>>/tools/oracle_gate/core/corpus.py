@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .decode import decode_json, utf8
+from .errors import GateError
+
+PATH = "corpus/inputs.jsonl"
 Format = Literal["auto", "text", "json", "jsonl", "bytes"]
 
 
@@ -14,12 +19,12 @@ class Row:
     """One pinned input. Paths are relative to the repository; `timeout_s` is in seconds.
 
     With `files` (destination -> path below corpus/) the row runs in a case folder of its own that
-    holds just those copies; without, in the read-only tree.
+    holds just those copies; without, in the read-only tree. `line` is its place in the file.
     """
 
     id: str
     argv: tuple[str, ...]
-    line: int = 0
+    line: int = field(default=0, metadata={"internal": True})
     stdin: str | None = None
     stdin_file: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
@@ -27,3 +32,56 @@ class Row:
     timeout_s: float | None = None
     format: Format = "auto"
     tags: tuple[str, ...] = ()
+
+    @property
+    def corpus_paths(self) -> tuple[str, ...]:
+        """The corpus files that this row reads."""
+        named = (*(self.files or {}).values(), *([self.stdin_file] if self.stdin_file else []))
+        return tuple(named)
+
+
+def parse_rows(data: bytes, where: str = PATH) -> Iterator[Row]:
+    """The rows in file order, lines split on LF only; raises GateError with file and line."""
+    utf8(data, where)
+    seen: dict[str, int] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        row = dataclasses.replace(decode_json(Row, line, where, line=number), line=number)
+        complaint = _complaint(row)
+        if row.id in seen:
+            complaint = f"duplicate id {row.id!r}, first on line {seen[row.id]}"
+        if complaint:
+            raise GateError(complaint, where=f"{where}:{number}", todo="correct the row")
+        seen[row.id] = number
+        yield row
+
+
+def is_inside(path: str) -> bool:
+    """Whether a path is relative and stays in its folder, component by component."""
+    parts = path.split("/")
+    return bool(path) and "\0" not in path and not any(part in ("", ".", "..") for part in parts)
+
+
+def _complaint(row: Row) -> str:
+    """What the types of a row do not say; empty when all is well."""
+    strings = (*row.argv, *row.env, *row.env.values())
+    if not row.id or not row.id.isprintable():
+        return f"id {row.id!r} is empty or has unprintable characters"
+    if not row.argv or not row.argv[0]:
+        return "argv is empty"
+    if any("\0" in text for text in strings):
+        return "argv or env holds a NUL"
+    if any(not name or "=" in name for name in row.env):
+        return "env has a name that is empty or holds '='"
+    if row.stdin is not None and row.stdin_file is not None:
+        return "stdin and stdin_file exclude each other"
+    if row.timeout_s is not None and not 0 < row.timeout_s <= 3600:
+        return "timeout_s is not between 0 and 3600 seconds"
+    for path in row.corpus_paths:
+        if not (path.startswith("corpus/") and is_inside(path)):
+            return f"{path!r} is not a path below corpus/"
+    for path in row.files or {}:
+        if not is_inside(path) or ".git" in path.split("/"):
+            return f"{path!r} is not a path inside the case folder"
+    return ""

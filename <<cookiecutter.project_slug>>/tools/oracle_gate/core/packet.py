@@ -1,0 +1,170 @@
+"""merge-packet-v1: the facts of one judgement, and the verdict they led to (design, section 11).
+
+No clock but a UTC date, no float, no machine path: the same inputs give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Outcome = Literal["eligible", "block", "hold", "inspect", "none"]
+ReplayStatus = Literal[
+    "match", "drift", "unstable", "misbehaved", "base_mismatch", "missing", "unpinned", "not_run"
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why the verdict is not better: a rule of the policy, applied to a subject."""
+
+    rule: str
+    outcome: Outcome
+    subject: str
+    detail: str
+    next_step: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule and what it was found on, where the finding itself is the fact."""
+
+    rule: str
+    subject: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class ChangedPath:
+    """A net change; `kinds` names the rules that its path or content alone speaks for."""
+
+    path: str
+    status: str
+    before_mode: str
+    after_mode: str
+    before: str
+    after: str
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DenylistFacts:
+    """How many rules the base has, and which paths they or the built-in list matched."""
+
+    rules: int = 0
+    hits: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReplayRow:
+    """One row. `detail` says how it misbehaved; `diff` is base against patch, bounded, for the human."""
+
+    id: str
+    status: ReplayStatus
+    expected: str = ""
+    observed: str = ""
+    detail: str = ""
+    diff: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """Article B's row: was the fixture there, and are its bytes the manifest's."""
+
+    id: str
+    hit: bool
+    digest_match: bool
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Property:
+    """Article B's row, with what a human needs to see."""
+
+    id: str
+    ran: bool
+    failed_fixtures: tuple[str, ...]
+    ok: bool
+
+
+@dataclass(frozen=True)
+class Freeze:
+    """Article B's row."""
+
+    test_id: str
+    has_owner: bool
+    expired: bool
+    parent_sha_present: bool
+
+
+@dataclass(frozen=True)
+class LaneState:
+    """Whether a lane is required, and whether it had anything to judge (`ran`, `empty`, `not_run`)."""
+
+    required: bool
+    state: Literal["ran", "empty", "not_run"]
+
+
+@dataclass(frozen=True)
+class SandboxFacts:
+    """What held the patched code, and what the probes saw (`blocked` or `open`)."""
+
+    mode: str = "none"
+    required: str = "isolated"
+    layers: tuple[str, ...] = ()
+    probes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Whether an audit of the generator's workspace is bound to this packet."""
+
+    verified: bool = False
+
+
+@dataclass(frozen=True)
+class Tests:
+    """Test identities against the base."""
+
+    lost: tuple[str, ...] = ()
+    newly_skipped: tuple[str, ...] = ()
+    weakened: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Packet:
+    """Everything that a verdict rests on."""
+
+    mode: str
+    trust: str
+    parent_sha: str
+    base_from: str
+    patch_sha256: str
+    change_id: str
+    tree_before: str
+    tree_after: str
+    inputs: Mapping[str, str]
+    schema: Literal["merge-packet-v1"] = "merge-packet-v1"
+    verdict: Outcome = "none"
+    reasons: tuple[Reason, ...] = ()
+    merge_ok: bool = False
+    intake: tuple[Finding, ...] = ()
+    changes: tuple[ChangedPath, ...] = ()
+    denylist: DenylistFacts = field(default_factory=DenylistFacts)
+    stale_pins: tuple[str, ...] = ()
+    replay: tuple[ReplayRow, ...] = ()
+    relations: tuple[Any, ...] = ()
+    quarantine: tuple[Any, ...] = ()
+    tests: Tests = field(default_factory=Tests)
+    public: Mapping[str, Any] = field(default_factory=dict)
+    manifest_sha256: str = ""
+    fixtures: tuple[Fixture, ...] = ()
+    properties: tuple[Property, ...] = ()
+    freezes: tuple[Freeze, ...] = ()
+    sandbox: SandboxFacts = field(default_factory=SandboxFacts)
+    workspace: Workspace = field(default_factory=Workspace)
+    lanes: Mapping[str, LaneState] = field(default_factory=dict)
+    approvals: tuple[Any, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)

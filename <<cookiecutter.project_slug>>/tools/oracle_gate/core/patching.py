@@ -1,0 +1,92 @@
+"""Applies a patch to entries, never to a work tree (design, section 6; research: judge.py, t3_battery.py).
+
+git applies it to a private index whose object folder holds just the blobs that the patch's headers
+name. `copy from` a hidden path or a binary patch that names a hidden blob finds nothing there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from .gitdb import Entries, Entry, ObjectStore
+from .patchscan import PatchScan, Problem, scan
+from .settings import Limits, Settings
+from .submission import Change, difference, forbidden
+from .view import is_hidden, visible
+
+
+def _rejected(detail: bytes | str) -> Problem:
+    text = detail if isinstance(detail, str) else detail.decode(errors="replace")
+    return Problem("intake.rejected", "patch", " ".join(text.split())[:300])
+
+
+def submit_patch(store: ObjectStore, workplace: Path, base: str, patch: bytes, settings: Settings) -> Change:
+    """Reads a patch against the commit `base` of `store`; `workplace` is an empty folder to work in.
+
+    Whatever is wrong with the patch is in the result's `problems`, not raised.
+    """
+    before = store.entries(store.tree_of(base))
+    found = scan(patch, settings.limits)
+    problems, after = list(found.problems), dict(before)
+    if not problems and patch.strip():
+        outcome = _apply(store, workplace, before, patch, found, settings)
+        if isinstance(outcome, Problem):
+            problems.append(outcome)
+        else:
+            after = outcome
+    changed = difference(before, after)
+    problems += forbidden(changed)
+    problems += _too_many(changed, settings.limits)
+    if not changed and not problems:
+        problems.append(Problem("intake.empty", "patch", "changes nothing"))
+    touched = sorted({*found.paths, *(item.path for item in changed)})
+    digest = hashlib.sha256(patch).hexdigest()
+    return Change(base, before, after, changed, tuple(touched), tuple(problems), digest)
+
+
+def _too_many(changed: tuple[object, ...], limits: Limits) -> Iterable[Problem]:
+    if len(changed) > limits.files:
+        yield Problem(
+            "intake.too_large", "patch", f"changes {len(changed)} files; the limit is {limits.files}"
+        )
+
+
+def _apply(
+    store: ObjectStore, workplace: Path, before: Entries, patch: bytes, found: PatchScan, settings: Settings
+) -> dict[bytes, Entry] | Problem:
+    hidden = settings.view.hidden
+    # A patch that names a hidden path is denied whatever it does; it is applied to the whole tree only to
+    # learn its identity, which an approval binds to. No byte of it leaves the private folder.
+    outside = any(is_hidden(path, hidden) for path in found.paths)
+    start = dict(before) if outside else visible(before, hidden)
+    private = ObjectStore(workplace / "view", None, store.object_format)
+    index = workplace / "index"
+    for path in found.paths:
+        entry = start.get(path)
+        if entry and entry.mode != "160000":
+            private.write("blob", store.read(entry.oid, "blob"))
+    lines = (f"{entry.mode} {entry.oid}\t".encode() + path + b"\0" for path, entry in start.items())
+    steps: list[tuple[list[str], bytes]] = [
+        (["update-index", "-z", "--index-info"], b"".join(lines)),
+        (["apply", "--numstat", "-z", "--whitespace=nowarn", "-"], patch),
+        (["apply", "--cached", "--whitespace=nowarn", "-"], patch),
+        (["write-tree", "--missing-ok"], b""),
+    ]
+    output = b""
+    try:
+        for arguments, data in steps:
+            answer = private.run(*arguments, data=data, index=index)
+            # git drops an entry of mode 040000 with a warning and exit 0: any word on stderr is a rejection.
+            if answer.returncode or answer.stderr.strip():
+                return _rejected(answer.stderr or f"git {arguments[0]} failed")
+            output = answer.stdout
+        result = private.entries(output.decode().strip())
+        for item in difference(start, result):
+            if item.after.mode.startswith("100"):
+                store.write("blob", private.read(item.after.oid, "blob"))
+    finally:
+        private.close()
+    kept = {path: entry for path, entry in before.items() if path not in start}
+    return {**kept, **result}
