@@ -1,0 +1,1 @@
+"""Helpers that the tests, the demo and the benchmarks share."""

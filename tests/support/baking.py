@@ -1,0 +1,48 @@
+"""Bake the template as a user would, but from a clean copy and without a user configuration."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from cookiecutter.main import cookiecutter
+
+TEMPLATE = Path(__file__).resolve().parents[2]
+SCAFFOLD = TEMPLATE / "<<cookiecutter.project_slug>>"
+
+# Caches of a developer's own runs: cookiecutter would copy them into the project.
+_CACHES = shutil.ignore_patterns("__pycache__", "*.pyc", ".*_cache", ".gate", ".hypothesis", ".nox")
+
+
+def copy_template(destination: Path) -> Path:
+    """Copy what a bake reads into `destination` (created). Returns `destination`."""
+    for name in ("hooks", SCAFFOLD.name, "{{cookiecutter.cruft_shim}}"):
+        shutil.copytree(TEMPLATE / name, destination / name, ignore=_CACHES)
+    shutil.copy2(TEMPLATE / "cookiecutter.json", destination)
+    return destination
+
+
+def user_config(folder: Path) -> Path:
+    """A cookiecutter configuration file that keeps replay files and clones inside `folder`."""
+    path = folder / "cookiecutter.yaml"
+    path.write_text(f'cookiecutters_dir: "{folder / "clones"}"\nreplay_dir: "{folder / "replay"}"\n')
+    return path
+
+
+def bake(destination: Path, *, accept_hooks: bool = True, **answers: object) -> Path:
+    """Bake into `destination` with the defaults and these answers. Returns the project's folder.
+
+    Raises cookiecutter's own exceptions, such as FailedHookException for a refusal.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        template = copy_template(Path(scratch, "template"))
+        project = cookiecutter(
+            str(template),
+            no_input=True,
+            extra_context=answers,
+            output_dir=str(destination),
+            config_file=str(user_config(Path(scratch))),
+            accept_hooks=accept_hooks,
+        )
+    return Path(project)
