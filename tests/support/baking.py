@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -46,3 +47,7 @@ def bake(destination: Path, *, accept_hooks: bool = True, **answers: object) -> 
             accept_hooks=accept_hooks,
         )
     return Path(project)
+
+
+if __name__ == "__main__":
+    print(bake(Path(sys.argv[1])))
