@@ -54,8 +54,8 @@ def check(answers: dict[str, str]) -> tuple[list[str], dict[str, str]]:
             better[key] = " ".join(plain.split())[:LONGEST] or key.replace("_", " ")
     for key in (key for key in answers if key.startswith("__")):
         stem, _, suffix = key[2:].rpartition("_")
-        if answers[key] != (f"{stem}.{suffix}" if answers["sample_program"] == "yes" else ""):
-            errors.append(f"{key} follows from sample_program: do not set it")
+        if answers[key] not in ("", f"{stem}.{suffix}"):
+            errors.append(f"{key} is a file name of the template: do not set it")
     if any(path.name != ".git" for path in Path.cwd().iterdir()):
         errors.append(f"{Path.cwd()} is not empty: bake into a new folder and copy from there what you want")
         better.setdefault("project_slug", f"{slug}-new")
