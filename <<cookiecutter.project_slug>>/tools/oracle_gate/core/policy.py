@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .errors import Exit
 from .packet import Outcome, Packet, Reason
 
 
@@ -157,3 +158,9 @@ def verdict_line(packet: Packet) -> str:
     notes += [] if packet.workspace.verified or packet.mode == "self-check" else ["workspace UNVERIFIED"]
     notes += [f"trust: {packet.trust}"]
     return f"{packet.verdict}{': ' if parts else ''}{', '.join(parts)} ({'; '.join(notes)})"
+
+
+def exit_code(packet: Packet) -> Exit:
+    """The exit code that a verdict stands for."""
+    codes = {"block": Exit.BLOCK, "hold": Exit.HOLD, "inspect": Exit.INSPECT}
+    return codes.get(packet.verdict, Exit.OK)

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from .errors import GateError
 from .gitdb import Entries, Entry, ObjectStore, git, neutral_environment
-from .settings import Settings
 from .submission import Change, difference, forbidden
 from .trees import hash_file
 
@@ -26,8 +25,7 @@ def submit_work_tree(
     workplace: Path,
     base: str,
     root: Path,
-    settings: Settings,
-    denied: Callable[[bytes], bool],
+    denied: Callable[[bytes], object],
 ) -> Change:
     """Compares the folder `root` with the commit `base`.
 
@@ -79,7 +77,7 @@ class _Walk:
         before: Entries,
         root: Path,
         ignored: _Ignored,
-        denied: Callable[[bytes], bool],
+        denied: Callable[[bytes], object],
     ) -> None:
         self.store, self.before, self.root = store, before, os.fsencode(root)
         self.ignored, self.denied = ignored, denied

@@ -1,0 +1,11 @@
+"""Entry point of the exported engine: `__main__.py LAUNCH COMMAND …`, called by tools/gate.py alone."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from oracle_gate.commands.main import main  # noqa: E402  (importable only now: -I leaves this folder out)
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,100 @@
+"""`doctor`: what is active here and what is not, one line a check."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import Exit, GateError
+from ..core.gitdb import git
+from ..core.oracle import Oracle, read_oracle
+from ..core.pins import this_platform, this_python
+from ..runner.subject import interpreter
+from .context import Context
+
+
+@dataclass(frozen=True)
+class Check:
+    """`ok`, `warning` (a verdict is possible) or `failed` (none is)."""
+
+    state: str
+    name: str
+    text: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:  # noqa: ARG001
+    """No options of its own."""
+
+
+def run(context: Context, arguments: argparse.Namespace) -> Exit:  # noqa: ARG001
+    """Exit 2 when a check failed: judge would give no verdict."""
+    checks = list(_checks(context))
+    for check in checks:
+        print(f"{check.state:8} {check.name:12} {check.text}")
+    return Exit.USAGE if any(check.state == "failed" for check in checks) else Exit.OK
+
+
+def _checks(context: Context) -> Iterator[Check]:
+    yield _tools(context)
+    yield Check(
+        "ok", "base", f"{context.launch.base[:12]} ({context.launch.base_from}), trust {context.launch.trust}"
+    )
+    try:
+        oracle = read_oracle(context.store, context.base_entries)
+    except GateError as error:
+        yield Check("failed", "oracle", str(error))
+        return
+    yield _armed(oracle)
+    yield _environment(context, oracle)
+    yield _machine(oracle)
+    yield _sandbox(oracle)
+    yield _guard(context)
+
+
+def _tools(context: Context) -> Check:
+    answer = git(["--version"], cwd=context.workplace).stdout.decode()
+    version = tuple(map(int, re.findall(r"\d+", answer)[:2]))
+    good = version >= (2, 34) and sys.version_info >= (3, 11)
+    return Check(
+        "ok" if good else "failed", "tools", f"Python {this_python()}, {answer.strip()} (needed: 3.11, 2.34)"
+    )
+
+
+def _armed(oracle: Oracle) -> Check:
+    if not oracle.pins:
+        return Check("failed", "oracle", "unarmed: review the corpus, run record, commit the pins")
+    unpinned = sum(row.id not in oracle.pins for row in oracle.rows)
+    text = f"{len(oracle.pins)} pin(s), {len(oracle.rows)} row(s), {unpinned} without a pin"
+    return Check("warning" if unpinned else "ok", "oracle", text)
+
+
+def _environment(context: Context, oracle: Oracle) -> Check:
+    try:
+        return Check("ok", "environment", str(interpreter(context.own, oracle.settings, oracle.requirements)))
+    except GateError as error:
+        return Check("failed", "environment", str(error))
+
+
+def _machine(oracle: Oracle) -> Check:
+    made, here = oracle.provenance, f"{this_platform()}, Python {this_python()}"
+    if made is None or f"{made.platform}, Python {made.python}" == here:
+        return Check("ok", "machine", here)
+    return Check("warning", "machine", f"{here}; pins were recorded on {made.platform}, Python {made.python}")
+
+
+def _sandbox(oracle: Oracle) -> Check:
+    required = oracle.settings.sandbox.require
+    return Check("warning" if required == "plain" else "ok", "sandbox", f"[sandbox] require = {required!r}")
+
+
+def _guard(context: Context) -> Check:
+    common = git(["rev-parse", "--git-common-dir"], cwd=context.root).stdout.removesuffix(b"\n")
+    hook = context.root / Path(os.fsdecode(common)) / "hooks" / "pre-commit"
+    if hook.is_file() and re.search(rb"oracle_guard|pre.commit", hook.read_bytes()):
+        return Check("ok", "guard", "the pre-commit hook is installed")
+    return Check("warning", "guard", "no pre-commit hook here: run `pre-commit install`")

@@ -1,0 +1,62 @@
+"""Writes what a judgement leaves behind, below .gate/ (design, section 11)."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ..core.decode import encode, to_json
+from ..core.errors import GateError
+from ..core.packet import Packet
+
+PACKET = "merge_packet.json"
+PUBLIC = "packet.public.json"
+
+
+def refuse_links(path: Path) -> None:
+    """Raises GateError when a component of the path is a symbolic link: a patch could have planted it."""
+    for part in (path, *path.parents):
+        if part.is_symlink():
+            raise GateError("is a symbolic link", where=str(part), todo="remove it, or name another --out")
+
+
+def remove_old(path: Path) -> None:
+    """Deletes an earlier packet and what lies beside it, before anything is judged."""
+    refuse_links(path)
+    for old in (path, path.with_name(PUBLIC), path.with_name("run_meta.json")):
+        old.unlink(missing_ok=True)
+    for name in ("fixtures", "properties", "freezes"):
+        (path.parent / "results" / f"{name}.json").unlink(missing_ok=True)
+
+
+def write_packet(path: Path, packet: Packet, meta: dict[str, Any]) -> None:
+    """Writes the packet last, so that whoever finds it finds all of it."""
+    folder = path.parent
+    refuse_links(path)
+    (folder / "results").mkdir(parents=True, exist_ok=True)
+    for name in ("fixtures", "properties", "freezes"):
+        _write(folder / "results" / f"{name}.json", to_json({name: getattr(packet, name)}))
+    # All that may go back to a generator: no id, no count, no rule to climb by.
+    public = {
+        "schema": "merge-packet-public-v1",
+        "verdict": packet.verdict,
+        "unverified": not packet.workspace.verified,
+    }
+    _write(path.with_name(PUBLIC), to_json(public))
+    _write(path.with_name("run_meta.json"), json.dumps(meta, indent=2, sort_keys=True).encode() + b"\n")
+    _write(path, to_json(encode(packet)))
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all: written aside, then renamed."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise

@@ -1,0 +1,42 @@
+"""`replay`: runs the corpus and compares with the pins; says what differs, gives no verdict."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..core.errors import Exit, GateError
+from ..core.gitdb import Entries
+from ..core.oracle import Oracle, read_oracle
+from .context import Context
+from .replayers import Bench
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tree", metavar="DIR or REF", help="what to run (default: the work tree)")
+    parser.add_argument("--workers", type=int, help="worker processes (default: [replay] workers)")
+
+
+def run(context: Context, arguments: argparse.Namespace) -> Exit:
+    """Prints one line a row; exit 1 when a pinned row does not give its digest."""
+    oracle = read_oracle(context.store, context.base_entries)
+    entries = _tree(context, oracle, arguments.tree)
+    different = 0
+    bench = Bench.prepare(context, oracle, workers=arguments.workers)
+    with bench.replayer(entries) as replayer:
+        for trial in replayer.run(oracle.rows):
+            expected = oracle.pins.get(trial.row.id)
+            same = trial.result == ("exited", expected)
+            state = "unpinned" if expected is None else "match" if same else "differs"
+            different += state == "differs"
+            print(f"{state:9} {trial.row.id} {trial.digest[:16] or trial.status}")
+    return Exit.BLOCK if different else Exit.OK
+
+
+def _tree(context: Context, oracle: Oracle, name: str | None) -> Entries:
+    if name is None or Path(name).is_dir():
+        return context.work_tree(oracle.denied, Path(name) if name else None).after
+    commit = context.repository.resolve(name)
+    if commit is None:
+        raise GateError(f"{name!r} is neither a folder nor a commit here", todo="name one of the two")
+    return context.store.entries(context.store.tree_of(commit))

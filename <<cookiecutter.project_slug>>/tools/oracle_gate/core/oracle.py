@@ -1,0 +1,100 @@
+"""The control files of a commit, read verified: everything a judgement obeys (design, principle 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import corpus, denyrules, noise, pins, settings
+from .decode import utf8
+from .denyrules import Rule, always_denied, match
+from .errors import GateError
+from .gitdb import Entries, ObjectStore
+from .noise import NoiseRules
+from .pins import Provenance
+from .settings import Settings
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The oracle and corpus of one tree. `digests_of` has a digest for each kind of input, for the packet."""
+
+    settings: Settings
+    rules: tuple[Rule, ...]
+    noise: NoiseRules
+    rows: tuple[corpus.Row, ...]
+    pins: Mapping[str, str]
+    provenance: Provenance | None
+    requirements: bytes
+    corpus_files: Mapping[str, str]
+    digests_of: Mapping[str, str]
+
+    def denied(self, path: bytes) -> str | None:
+        """Which rule denies a path: a line of the denylist, or of the built-in list."""
+        rule = match(path, self.rules)
+        return rule.text if rule else always_denied(path, self.settings.subject.path)
+
+
+def read_control(store: ObjectStore, entries: Entries, path: str) -> bytes:
+    """One control file's bytes; GateError when it is absent or not a plain file."""
+    entry = entries.get(path.encode())
+    if entry is None:
+        raise GateError("is missing in the base", where=path, todo="restore it, or bake the scaffold again")
+    if not entry.mode.startswith("100"):
+        raise GateError("is not a plain file", where=path, todo="replace it by one")
+    return store.read(entry.oid, "blob")
+
+
+def read_settings(store: ObjectStore, entries: Entries) -> Settings:
+    """oracle/gate.toml of a tree."""
+    return settings.parse_settings(read_control(store, entries, settings.PATH))
+
+
+def read_oracle(store: ObjectStore, entries: Entries, *, settings_from: Entries | None = None) -> Oracle:
+    """Reads every control file of a tree; raises GateError with file and line.
+
+    `settings_from` names the tree that settings, denylist and requirements come from, when it is another
+    (record reads rows and pins from the work tree, everything else from HEAD).
+    """
+    trusted = entries if settings_from is None else settings_from
+    raw = {
+        name: read_control(store, source, path)
+        for name, source, path in (
+            ("rows", entries, corpus.PATH),
+            ("pins", entries, pins.DIGESTS),
+            ("provenance", entries, pins.PROVENANCE),
+            ("denylist", trusted, denyrules.PATH),
+            ("noise", trusted, "oracle/noise.txt"),
+            ("settings", trusted, settings.PATH),
+            ("requirements", trusted, "requirements/subject.txt"),
+        )
+    }
+    utf8(raw["requirements"], "requirements/subject.txt")
+    rows = tuple(corpus.parse_rows(raw["rows"]))
+    files = {
+        path.decode("utf-8", "surrogateescape"): entry.oid
+        for path, entry in entries.items()
+        if path.startswith(b"corpus/") and entry.mode.startswith("100")
+    }
+    for row in rows:
+        for path in row.corpus_paths:
+            if path not in files:
+                where = f"{corpus.PATH}:{row.line}"
+                raise GateError(
+                    f"row {row.id!r} names {path}, which is missing", where=where, todo="add the file"
+                )
+    digests = {name: pins.sha256(raw[name]) for name in ("denylist", "noise", "settings", "requirements")}
+    digests["corpus"] = pins.folder_sha256(store, entries, b"corpus/")
+    digests["oracle"] = pins.folder_sha256(store, entries, b"oracle/")
+    digests["engine"] = pins.folder_sha256(store, trusted, b"tools/")
+    return Oracle(
+        settings=settings.parse_settings(raw["settings"]),
+        rules=denyrules.parse_rules(raw["denylist"]),
+        noise=noise.parse_noise(raw["noise"]),
+        rows=rows,
+        pins=pins.parse_digests(raw["pins"]),
+        provenance=pins.parse_provenance(raw["provenance"]),
+        requirements=raw["requirements"],
+        corpus_files=files,
+        digests_of=digests,
+    )

@@ -1,0 +1,21 @@
+"""An armed sample repository, made once a run and copied for each test."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.gate import Gate, armed_repository, copy_repository
+
+
+@pytest.fixture(scope="session")
+def armed_source(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    root = tmp_path_factory.getbasetemp()
+    shared = root if worker_id == "master" else root.parent
+    return armed_repository(shared / "armed")
+
+
+@pytest.fixture
+def gate(armed_source: Path, tmp_path: Path) -> Gate:
+    """A repository of its own whose oracle is armed."""
+    return copy_repository(armed_source, tmp_path / "repository")
