@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 #: `exited` is the only status with a digest; every other one is a misbehaved row (design, section 7).
-Status = Literal["exited", "timeout", "output_limit", "left_process", "changed_tree", "no_program"]
+Status = Literal[
+    "exited", "timeout", "output_limit", "left_process", "changed_tree", "no_program", "killed_worker"
+]
 FileState = Literal["created", "changed", "deleted"]
 FileKind = Literal["file", "executable", "symlink", "directory", "other"]
 

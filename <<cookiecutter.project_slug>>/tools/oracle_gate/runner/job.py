@@ -1,0 +1,92 @@
+"""What the pool is asked to run."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..core.corpus import Format
+from ..core.errors import GateError
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of one program.
+
+    `argv` as a row writes it: `python` is the subject's interpreter, a name is looked up on the
+    subject's PATH, a path is relative to the tree. `stdin` None is /dev/null. With `files` (destination
+    -> bytes, or a path relative to the tree) it runs in a case folder of its own that holds just these
+    copies, else in the tree. `timeout_s` None is the pool's limit. `format` is for the reducer.
+    """
+
+    id: str
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    stdin: bytes | None = None
+    files: Mapping[str, bytes | str] | None = None
+    timeout_s: float | None = None
+    format: Format = "auto"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one program may use: seconds, bytes of each stream and each file, and resource limits.
+
+    After `timeout_s` and another `margin_s` without an answer the worker itself is killed.
+    """
+
+    timeout_s: float = 10.0
+    output_bytes: int = 8 << 20
+    open_files: int = 1024
+    processes: int | None = None
+    memory_bytes: int | None = None
+    margin_s: float = 30.0
+
+    def seconds(self, job: Job) -> float:
+        """The time limit of one job."""
+        return self.timeout_s if job.timeout_s is None else job.timeout_s
+
+    def resources(self) -> dict[str, int]:
+        """The limits of the operating system by their name without RLIMIT_.
+
+        A byte more than the output limit can be written: exactly the limit is not yet too much.
+        """
+        limits = {"CORE": 0, "FSIZE": self.output_bytes + 1, "NOFILE": self.open_files}
+        if self.processes is not None:
+            limits["NPROC"] = self.processes
+        if self.memory_bytes is not None:
+            limits["AS"] = self.memory_bytes
+        return limits
+
+
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class TreeSource:
+    """The tree that programs run in.
+
+    `materialise` writes it into an empty folder; `verify` returns the paths below a folder that are no
+    longer what `materialise` wrote.
+    """
+
+    materialise: Callable[[Path], None]
+    verify: Callable[[Path], Sequence[bytes]]
+
+
+def encode_files(job: Job) -> dict[str, dict[str, str]] | None:
+    """`files` as the worker reads them. Raises GateError for a path that leaves its folder."""
+    if job.files is None:
+        return None
+    encoded = {}
+    for destination, source in job.files.items():
+        for path in (destination, source):
+            if isinstance(path, str) and any(part in ("", ".", "..") for part in path.split("/")):
+                raise GateError(f"row {job.id!r}: {path!r} leaves its folder", todo='correct its "files"')
+        if isinstance(source, bytes):
+            encoded[destination] = {"base64": base64.b64encode(source).decode()}
+        else:
+            encoded[destination] = {"path": source}
+    return encoded
