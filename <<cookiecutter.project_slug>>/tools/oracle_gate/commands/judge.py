@@ -20,11 +20,11 @@ from ..core.policy import exit_code, judge
 from ..core.submission import Change, change_id
 from ..lanes.changed_paths import changed_paths
 from ..lanes.denylist import denylist
-from ..lanes.replay import replay
+from ..lanes.replay import Replayers, replay
 from ..render.terminal import show
 from .context import Context, warn
 from .output import PACKET, remove_old, write_packet
-from .replayers import Bench
+from .replayers import bench
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -144,10 +144,13 @@ def _replayed(
         warn(
             f"pins were recorded on {made.platform}, Python {made.python}; this is {here[0]}, Python {here[1]}"
         )
-    bench = Bench.prepare(context, oracle, workers=arguments.workers)
+    place = bench(context, oracle, change.before, arguments.workers)
     with ExitStack() as stack:
-        patch = stack.enter_context(bench.replayer(change.after))
-        base = stack.enter_context(bench.replayer(change.before))
-        rows = tuple(replay(oracle.rows, oracle.pins, patch, base))
-    mode = "none" if arguments.sandbox == "none" else bench.mode
+        replayers = Replayers(
+            patch=stack.enter_context(place.replayer(change.after)),
+            again=stack.enter_context(place.replayer(change.after, workers=1)),
+            base=stack.enter_context(place.replayer(change.before, workers=1)),
+        )
+        rows = tuple(replay(oracle.rows, oracle.pins, replayers))
+    mode = "none" if arguments.sandbox == "none" else place.layer.name
     return rows, SandboxFacts(mode=mode, required=oracle.settings.sandbox.require)

@@ -17,7 +17,7 @@ from ..core.pins import Provenance, this_platform, this_python
 from ..core.submission import Change
 from ..runner.trial import Trial
 from .context import Context, warn
-from .replayers import Bench
+from .replayers import bench
 
 #: What record reads from the work tree; a change elsewhere makes the tree dirty.
 _OPEN = ("oracle", "corpus", "sealed", "tools/metamorphic.py")
@@ -98,9 +98,8 @@ def _review(oracle: Oracle, digest: str, stated: str | None) -> None:
 
 def _run_twice(context: Context, oracle: Oracle, change: Change, workers: int | None) -> dict[str, Trial]:
     """Two runs of every row: another worker, another scratch, the other order."""
-    bench = Bench.prepare(context, oracle, workers=workers)
     rows = list(oracle.rows)
-    with bench.replayer(change.after) as replayer:
+    with bench(context, oracle, change.after, workers).replayer(change.after) as replayer:
         first = {trial.row.id: trial for trial in replayer.run(rows)}
         second = {trial.row.id: trial for trial in replayer.run(rows[::-1])}
         unsteady = [row for row in rows if first[row.id].result != second[row.id].result]

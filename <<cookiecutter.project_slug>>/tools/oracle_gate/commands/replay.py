@@ -9,7 +9,7 @@ from ..core.errors import Exit, GateError
 from ..core.gitdb import Entries
 from ..core.oracle import Oracle, read_oracle
 from .context import Context
-from .replayers import Bench
+from .replayers import bench
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,8 +22,7 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     oracle = read_oracle(context.store, context.base_entries)
     entries = _tree(context, oracle, arguments.tree)
     different = 0
-    bench = Bench.prepare(context, oracle, workers=arguments.workers)
-    with bench.replayer(entries) as replayer:
+    with bench(context, oracle, context.base_entries, arguments.workers).replayer(entries) as replayer:
         for trial in replayer.run(oracle.rows):
             expected = oracle.pins.get(trial.row.id)
             same = trial.result == ("exited", expected)

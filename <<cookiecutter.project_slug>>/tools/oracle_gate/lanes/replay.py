@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 
 from ..core.corpus import Row
 from ..core.packet import ReplayRow, ReplayStatus
@@ -16,25 +17,29 @@ _ENOUGH = 2
 _DIFF_LINES, _DIFF_WIDTH = 40, 200
 
 
-def replay(
-    rows: Sequence[Row], pins: Mapping[str, str], patch: Replayer, base: Replayer
-) -> Iterator[ReplayRow]:
+@dataclass(frozen=True)
+class Replayers:
+    """The patch; the patch once more, in another tree with another worker; the base."""
+
+    patch: Replayer
+    again: Replayer
+    base: Replayer
+
+
+def replay(rows: Sequence[Row], pins: Mapping[str, str], replayers: Replayers) -> Iterator[ReplayRow]:
     """The rows in corpus order, then the pins that have no row any more."""
-    pinned = [row for row in rows if row.id in pins]
-    judged = _judge_all(pinned, pins, patch, base)
+    judged = _judge_all([row for row in rows if row.id in pins], pins, replayers)
     for row in rows:
         yield next(judged) if row.id in pins else ReplayRow(row.id, "unpinned")
     for missing in sorted(pins.keys() - {row.id for row in rows}):
         yield ReplayRow(missing, "missing", expected=pins[missing])
 
 
-def _judge_all(
-    rows: list[Row], pins: Mapping[str, str], patch: Replayer, base: Replayer
-) -> Iterator[ReplayRow]:
+def _judge_all(rows: list[Row], pins: Mapping[str, str], replayers: Replayers) -> Iterator[ReplayRow]:
     misbehaved = position = 0
-    with closing(patch.run(rows)) as trials:
+    with closing(replayers.patch.run(rows)) as trials:
         for position, trial in enumerate(trials, 1):
-            judged = _judge(trial, pins[trial.row.id], patch, base)
+            judged = _judge(trial, pins[trial.row.id], replayers)
             misbehaved += judged.status == "misbehaved"
             yield judged
             if misbehaved == _ENOUGH:
@@ -43,28 +48,26 @@ def _judge_all(
         yield ReplayRow(row.id, "not_run", expected=pins[row.id])
 
 
-def _judge(trial: Trial, expected: str, patch: Replayer, base: Replayer) -> ReplayRow:
-    """Tells a drift of the patch from a drift of the machine."""
-    row = trial.row
+def _judge(trial: Trial, expected: str, replayers: Replayers) -> ReplayRow:
+    """Tells a drift of the patch from a drift of the machine (design, section 7)."""
+    row, pinned = trial.row, ("exited", expected)
 
     def outcome(status: ReplayStatus, detail: str = "", diff: tuple[str, ...] = ()) -> ReplayRow:
         return ReplayRow(row.id, status, expected, trial.digest, detail, diff)
 
-    pinned = ("exited", expected)
     if trial.result == pinned:
         return outcome("match")
-    on_base = _once(base, row)
-    if on_base.result != pinned:
-        return outcome("base_mismatch", f"the base {_describe(on_base)}")
-    again = _once(patch, row)
+    base = _once(replayers.base, row)
+    if base.result != pinned:
+        return outcome("base_mismatch", f"the base {_describe(base)}")
+    again = _once(replayers.again, row)
     if again.result != trial.result:
-        wavers = any(_once(base, row).result != pinned for _ in range(3))
-        if wavers:
+        if any(_once(replayers.base, row).result != pinned for _ in range(3)):
             return outcome("base_mismatch", "the base gives now one result, now another")
-        return outcome("unstable", "two runs of the patch differ, the base is steady", _diff(on_base, again))
+        return outcome("unstable", "two runs of the patch differ, the base is steady", _diff(base, again))
     if trial.status != "exited":
         return outcome("misbehaved", trial.status)
-    return outcome("drift", "", _diff(on_base, again))
+    return outcome("drift", "", _diff(base, again))
 
 
 def _once(replayer: Replayer, row: Row) -> Trial:

@@ -1,0 +1,105 @@
+"""Rows of a corpus in one tree: each becomes a job of the pool, each observation a digest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ..core.canonical import Tokens, canonical_frames, digest
+from ..core.corpus import Row
+from ..core.gitdb import Entries, ObjectStore
+from ..core.noise import NoiseRules
+from ..core.observation import Observation
+from ..core.settings import Settings
+from ..core.trees import differences, materialise
+from ..core.view import replayed
+from ..sandbox.layer import Inside, Layer
+from .environment import Envelope, Subject
+from .job import Job, Limits, TreeSource
+from .pool import Pool
+from .subject import interpreter
+from .trial import Trial
+
+#: Bytes of each frame that are kept for a diff.
+_FRAME_LIMIT = 64 << 10
+_MOST_WORKERS = 8
+
+
+@dataclass(frozen=True)
+class TreeReplayer:
+    """Runs rows in the tree of an open pool."""
+
+    pool: Pool
+    store: ObjectStore
+    tree: Entries
+    noise: NoiseRules
+
+    def run(
+        self, rows: Iterable[Row], *, frames: bool = False, hash_seed: int = 0
+    ) -> Generator[Trial, None, None]:
+        """One trial a row, in the order of the rows."""
+        waiting: dict[str, Row] = {}
+        jobs = self._jobs(rows, waiting)
+        reduce = partial(self._reduce, waiting=waiting, frames=frames)
+        results = self.pool.run(jobs, reduce, Envelope(hash_seed))
+        with closing(results):  # type: ignore[type-var]
+            for _, trial in results:
+                del waiting[trial.row.id]
+                yield trial
+
+    def _jobs(self, rows: Iterable[Row], waiting: dict[str, Row]) -> Iterator[Job]:
+        for row in rows:
+            waiting[row.id] = row
+            stdin = row.stdin.encode("utf-8", "surrogatepass") if row.stdin is not None else None
+            if row.stdin_file is not None:
+                stdin = self.store.read(self.tree[row.stdin_file.encode()].oid, "blob")
+            yield Job(row.id, row.argv, row.env, stdin, row.files, row.timeout_s, row.format)
+
+    def _reduce(
+        self, job: Job, observation: Observation, inside: Inside, *, waiting: dict[str, Row], frames: bool
+    ) -> Trial:
+        row = waiting[job.id]
+        if observation.status != "exited":
+            return Trial(row, observation.status)
+        tokens = Tokens(((os.fsencode(inside.tree), "ROOT"), (os.fsencode(inside.scratch), "TMP")))
+        found = digest(observation, row.format, tokens, self.noise)
+        kept = canonical_frames(observation, row.format, tokens, self.noise, _FRAME_LIMIT) if frames else []
+        return Trial(row, "exited", found.digest, found.noise_lines, tuple(kept))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """All that replaying needs besides a tree: the base's settings, noise and corpus, a layer, a subject."""
+
+    store: ObjectStore
+    settings: Settings
+    noise: NoiseRules
+    corpus: Entries
+    layer: Layer
+    subject: Subject
+    workers: int
+
+    @contextmanager
+    def replayer(self, entries: Entries, *, workers: int | None = None) -> Iterator[TreeReplayer]:
+        """Opens a pool on the replayed tree of `entries`."""
+        tree = replayed(entries, self.corpus, self.settings.view.hidden)
+        source = TreeSource(partial(materialise, self.store, tree), partial(differences, self.store, tree))
+        limits = Limits(self.settings.replay.timeout_s, self.settings.replay.output_bytes)
+        with Pool(source, self.layer, self.subject, workers=workers or self.workers, limits=limits) as pool:
+            yield TreeReplayer(pool, self.store, tree, self.noise)
+
+
+def subject_of(own: Path, settings: Settings, requirements: bytes) -> Subject:
+    """The judged programs' surroundings; GateError when their environment is not built."""
+    python = interpreter(own, settings, requirements)
+    return Subject(python, import_path=settings.subject.path, read_only=(python.parent.parent,))
+
+
+def worker_count(settings: Settings, wanted: int | None) -> int:
+    """`wanted`, else `[replay] workers`, else the usable CPUs up to 8."""
+    usable = min(len(os.sched_getaffinity(0)), _MOST_WORKERS)
+    return wanted or settings.replay.workers or usable
