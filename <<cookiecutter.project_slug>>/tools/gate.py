@@ -1,18 +1,17 @@
 """Bootstrap: exports the base's engine to a fresh folder and becomes it; no other file of the tree runs."""
+import os  # os and sys were loaded by the interpreter itself, before this folder was importable
 import sys
-
 if not sys.flags.isolated:
-    import os  # loaded by the interpreter itself, before this folder was importable
     os.execv(sys.executable, [sys.executable, "-I", os.path.abspath(__file__), *sys.argv[1:]])
 
-import argparse
+import contextlib
 import hashlib
 import json
-import os
 import re
 import subprocess
 import tempfile
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,14 +21,13 @@ QUIET = ["core.fsmonitor=", "core.hooksPath=/dev/null", "protocol.allow=never", 
 
 
 def stop(message: str) -> NoReturn:
-    print(f"gate: {message}", file=sys.stderr)
-    raise SystemExit(2)
+    raise SystemExit(print(f"gate: {message}", file=sys.stderr) or 2)
 
 
-def git(folder: Path, *arguments: str, **extra: str) -> bytes:
+def git(folder: Path, *arguments: str, data: str = "", **extra: str) -> bytes:
     """Standard output of one git command, nothing when it fails."""
-    command = ["git", *(word for setting in QUIET for word in ("-c", setting)), *arguments]
-    answer = subprocess.run(command, cwd=folder, env={**NEUTRAL, **extra}, capture_output=True, check=False)
+    command, env = ["git", *(word for setting in QUIET for word in ("-c", setting)), *arguments], {**NEUTRAL, **extra}
+    answer = subprocess.run(command, cwd=folder, env=env, input=data.encode(), capture_output=True, check=False)
     return answer.stdout if answer.returncode == 0 else b""
 
 
@@ -42,8 +40,8 @@ class Repository:
         self.hash = self.rev_parse("--show-object-format")
         git(store.parent, "init", "-q", "--bare", "--template=", f"--object-format={self.hash}", str(store))
         objects, shallow = (self.root / self.rev_parse("--git-path", name) for name in ("objects", "shallow"))
-        quoted = json.dumps(str(objects.resolve()), ensure_ascii=False)  # git reads C quotes there
-        (store / "objects/info/alternates").write_bytes(os.fsencode(quoted) + b"\n")
+        alternate = json.dumps(str(objects.resolve()), ensure_ascii=False) + "\n"  # git reads C quotes there
+        (store / "objects/info/alternates").write_bytes(os.fsencode(alternate))
         if shallow.is_file():
             (store / "shallow").write_bytes(shallow.read_bytes())
 
@@ -53,46 +51,49 @@ class Repository:
     def commit(self, ref: str) -> str:
         return self.rev_parse("-q", "--verify", "--end-of-options", ref + "^{commit}")
 
-    def read(self, kind: str, oid: str) -> bytes:
-        """An object, hashed again: git serves a forged loose object without a word."""
-        data = git(self.store, "cat-file", kind, oid, GIT_DIR=str(self.store))
-        if hashlib.new(self.hash, f"{kind} {len(data)}\0".encode() + data).hexdigest() != oid:
-            stop(f"object {oid[:12]} is missing or forged; run `git fsck` and judge from a fresh, full clone")
-        return data
+    def read(self, kind: bytes, *oids: str) -> Iterator[bytes]:
+        """Objects, each hashed again: git serves a forged loose object without a word."""
+        rest = git(self.store, "cat-file", "--batch", data="".join(f"{o}\n" for o in oids), GIT_DIR=str(self.store))
+        for oid in oids:
+            header, _, rest = rest.partition(b"\n")
+            size = int(header.split()[-1]) if header.startswith(f"{oid} ".encode() + kind) else 0
+            if hashlib.new(self.hash, b"%b %d\0" % (kind, size) + rest[:size]).hexdigest() != oid:
+                stop(f"object {oid[:12]} is missing or forged; run `git fsck` and judge from a fresh, full clone")
+            yield rest[:size]
+            rest = rest[size + 1 :]
 
     def children(self, tree: str) -> dict[str, str]:
         """Name -> id of each entry; a folder's name ends with a slash."""
         entry = re.compile(rb"(\d+) ([^\0]+)\0(.{%d})" % (len(tree) // 2), re.DOTALL)
         return {os.fsdecode(name) + "/" * (mode == b"40000"): oid.hex()
-                for mode, name, oid in entry.findall(self.read("tree", tree))}
+                for mode, name, oid in entry.findall(next(self.read(b"tree", tree)))}
 
     def find(self, revision: str, folder: str, name: str) -> str:
-        root = self.children(self.read("commit", revision)[5:].split(b"\n", 1)[0].decode())
+        root = self.children(next(self.read(b"commit", revision))[5:].split(b"\n", 1)[0].decode())
         return self.children(root[folder]).get(name, "") if folder in root else ""
 
     def export(self, tree: str, folder: Path) -> None:
         folder.mkdir()
-        for name, oid in self.children(tree).items():
-            if re.fullmatch(r"\w+/", name):
-                self.export(oid, folder / name)
-            elif re.fullmatch(r"\w+(\.\w+)*\.(py|json)", name):  # no link or odd name belongs to an engine
-                (folder / name).write_bytes(self.read("blob", oid))
+        inside = self.children(tree)  # no link or odd name belongs to an engine
+        files = [name for name in inside if re.fullmatch(r"\w+(\.\w+)*\.(py|json)", name)]
+        for name, data in zip(files, self.read(b"blob", *(inside[name] for name in files)), strict=True):
+            (folder / name).write_bytes(data)
+        for name in filter(re.compile(r"\w+/").fullmatch, inside):
+            self.export(inside[name], folder / name)
 
     def find_base(self, named: str) -> tuple[str, str]:
         """The base's commit id, and how it was found (design, section 4)."""
         if named:
             return self.commit(named) or stop(f"--base {named}: no such commit; fetch it"), f"--base {named}"
         head = self.commit("HEAD") or stop(f"{self.root}: no commit yet; commit the scaffold first")
-        if {*sys.argv[1:2]} & {"record", "seal"}:  # the oracle is the work tree's, everything else HEAD's
+        if sys.argv[1:2] in (["record"], ["seal"]):  # the oracle is the work tree's, everything else HEAD's
             return head, "HEAD"
-        settings = self.find(head, "oracle/", "gate.toml")
-        try:  # a malformed gate.toml is the engine's to complain of
-            configured = settings and tomllib.loads(self.read("blob", settings).decode())["base"]["ref"]
-        except (ValueError, TypeError, KeyError):
-            configured = ""
+        settings, configured = self.find(head, "oracle/", "gate.toml"), ""
+        with contextlib.suppress(ValueError, TypeError, KeyError):  # it is the engine that complains of a bad file
+            configured = settings and tomllib.loads(next(self.read(b"blob", settings)).decode())["base"]["ref"]
         local = git(self.root, "for-each-ref", "--format=%(refname)", "refs/heads").decode().split()
-        usual = [f"refs/{place}/{n}" for place in ("remotes/origin", "heads") for n in ("main", "master", "trunk")]
-        usual = ["refs/remotes/origin/HEAD", *usual, *local[: len(local) == 1]]
+        common = (f"refs/{place}/{n}" for place in ("remotes/origin", "heads") for n in ("main", "master", "trunk"))
+        usual = ["refs/remotes/origin/HEAD", *common, *local[: len(local) == 1]]
         for ref in filter(self.commit, [configured] if configured else usual):
             base = git(self.store, "merge-base", head, self.commit(ref), GIT_DIR=str(self.store)).decode().strip()
             return base or stop(f"HEAD and {ref} share no commit; pass --base"), f"merge base with {ref}"
@@ -100,19 +101,18 @@ class Repository:
 
 
 def main(fresh: Path) -> NoReturn:
-    here, options = Path(__file__).resolve().parents[1], argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    options.add_argument("--base", default="")
-    options.add_argument("--repo", type=Path, default=here)
-    named, _ = options.parse_known_args()
-    start = named.repo if named.repo.is_dir() else stop(f"{named.repo}: no such folder; pass --repo DIR")
+    here = Path(__file__).resolve().parents[1]
+    named = dict(re.findall(r"\0(--base|--repo)[=\0]([^\0]+)", "".join(f"\0{word}" for word in sys.argv)))
+    if not (start := Path(named.get("--repo", here))).is_dir():
+        stop(f"{start}: no such folder; pass --repo DIR")
     repository = Repository(start, fresh / "store.git")
-    base, found = repository.find_base(named.base)
+    base, found = repository.find_base(named.get("--base", ""))
     engine = repository.find(base, "tools/", "oracle_gate/")
     repository.export(engine or stop(f"base {base[:12]} has no engine; pass --base REF"), fresh / "oracle_gate")
-    trust = "protected" if named.base == base and repository.root not in (here, *here.parents) else "local"
+    trust = "protected" if named.get("--base") == base and repository.root not in (here, *here.parents) else "local"
     launch = {"repository": str(repository.root), "base": base, "base_from": found, "trust": trust, "fresh": str(fresh)}
-    program = [f"pycache_prefix={fresh}/pycache", str(fresh / "oracle_gate/__main__.py"), json.dumps(launch)]
-    os.execv(sys.executable, [sys.executable, "-I", "-X", *program, *sys.argv[1:]])
+    program = ["-X", f"pycache_prefix={fresh}/pycache", f"{fresh}/oracle_gate/__main__.py", json.dumps(launch)]
+    os.execv(sys.executable, [sys.executable, "-I", *program, *sys.argv[1:]])
 
 
 if __name__ == "__main__":
