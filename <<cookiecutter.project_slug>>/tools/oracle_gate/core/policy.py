@@ -91,12 +91,11 @@ _FROM_STATUS = {
     "drift": "replay.drift", "unstable": "replay.unstable", "misbehaved": "replay.misbehaved",
     "base_mismatch": "replay.base_mismatch", "missing": "replay.missing", "unpinned": "replay.unpinned",
 }  # fmt: skip
+_UNARMED = ("oracle.unarmed", "oracle/digests.json", "no digest is pinned")
 _Found = Iterator[tuple[str, str, str]]
 
 
 def _oracle(packet: Packet) -> _Found:
-    if not packet.counts.get("pins"):
-        yield "oracle.unarmed", "oracle/digests.json", "no digest is pinned"
     denylist = packet.lanes.get("denylist")
     if denylist and denylist.required and not packet.denylist.rules:
         yield "oracle.vacuous", "oracle/denylist.txt", "has no rule"
@@ -135,7 +134,9 @@ def _sandbox(packet: Packet) -> _Found:
 def judge(packet: Packet) -> Packet:
     """The packet with reasons, verdict and merge_ok; what it held of these before is not looked at."""
     order = list(RULES)
-    found = {item for part in (_oracle, _paths, _replay, _sandbox) for item in part(packet)}
+    parts = (_oracle, _paths, _replay, _sandbox)
+    # A base that pins nothing cannot judge: that is said first, and alone.
+    found = {item for part in parts for item in part(packet)} if packet.counts.get("pins") else {_UNARMED}
     reasons = tuple(
         Reason(rule, RULES[rule].outcome, subject, detail, RULES[rule].next_step)
         for rule, subject, detail in sorted(
