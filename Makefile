@@ -1,5 +1,6 @@
 # Everything runs in .venv, built once from the hash-pinned requirements/dev.txt.
 PYTHON ?= python3
+ARGS ?=
 RUN = .venv/bin/python -m nox --session
 
 # Each is one line and ends make with code 2.
@@ -12,13 +13,13 @@ BARE = $(PYTHON) cannot make a virtual environment: install python3-venv (Debian
 help:
 	@echo "make test       lint, typecheck, tests: all that a change must pass"
 	@echo "make demo       bake a project, arm it, judge honest and dishonest patches"
-	@echo "make lint | typecheck | tests | real | lock   one session; make clean removes .venv"
+	@echo "make lint | typecheck | tests | real | lock   one session, ARGS=\"...\" goes to it"
 
 test: .venv/.ready
 	@$(RUN) lint typecheck tests
 
 demo lint typecheck tests real lock: .venv/.ready
-	@$(RUN) $@
+	@$(RUN) $@ -- $(ARGS)
 
 .venv/.ready: requirements/dev.txt
 	$(if $(shell $(PYTHON) -c 'import sys; print(sys.version_info >= (3, 11) or "")' 2>/dev/null),,$(error $(OLD)))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -21,7 +20,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from support.baking import bake
-from support.gitenv import commit_all, git, git_env, make_repository
+from support.gate import Gate
+from support.gitenv import commit_all, git, make_repository
 
 EXIT_CODES = {"eligible": 0, "block": 1, "hold": 4, "inspect": 5}
 FMT = "src/replay_demo/fmt.py"
@@ -29,10 +29,10 @@ FMT = "src/replay_demo/fmt.py"
 
 @dataclass(frozen=True)
 class Case:
-    """A change to judge. `prepare` edits the work tree; it may return a patch of its own instead."""
+    """A change to judge. `prepare` edits the work tree, or returns the bytes of a patch of its own."""
 
     name: str
-    prepare: Callable[[Path], str | None]
+    prepare: Callable[[Gate], bytes | None]
     verdict: str
     rule: str = ""
     as_work_tree: bool = False
@@ -53,52 +53,39 @@ class Judgement:
         return (self.verdict, self.exit_code) == expected and (case.rule in rules if case.rule else not rules)
 
 
-def replace(project: Path, path: str, old: str, new: str) -> None:
-    """Replace every occurrence; a text that is not there is an error of the demo."""
-    text = (project / path).read_text(encoding="utf-8")
-    if old not in text:
-        raise SystemExit(f"demo: {path} does not hold {old!r}")
-    (project / path).write_text(text.replace(old, new), encoding="utf-8")
+def honest_refactor(project: Gate) -> None:
+    project.edit(FMT, "_block(", "_bracketed(")
+    project.edit(FMT, "    failed = False\n", "    failed = False  # so far\n")
 
 
-def add(project: Path, path: str, text: str) -> None:
-    """Write a new file."""
-    (project / path).write_text(text, encoding="utf-8")
+def escaped_accents(project: Gate) -> None:
+    project.edit(FMT, "ensure_ascii=False", "ensure_ascii=True")
 
 
-def honest_refactor(project: Path) -> None:
-    replace(project, FMT, "_block(", "_bracketed(")
-    replace(project, FMT, "    failed = False\n", "    failed = False  # so far\n")
+def swallowed_error(project: Gate) -> None:
+    project.edit(FMT, "            failed = True\n", "            failed = False\n")
 
 
-def nicer_output(project: Path) -> None:
-    replace(project, FMT, "ensure_ascii=False", "ensure_ascii=True")
+def random_output(project: Gate) -> None:
+    project.edit(FMT, "import argparse\n", "import argparse\nimport random\n")
+    project.edit(FMT, '(render(parse(data)) + "\\n")', 'f"{render(parse(data))}{random.random()}\\n"')
 
 
-def swallowed_error(project: Path) -> None:
-    replace(project, FMT, "            failed = True\n", "            failed = False\n")
+def updated_pins(project: Gate) -> None:
+    escaped_accents(project)
+    project.edit("oracle/digests.json", "a", "b")
 
 
-def random_output(project: Path) -> None:
-    replace(project, FMT, "import argparse\n", "import argparse\nimport random\n")
-    replace(project, FMT, '(render(parse(data)) + "\\n")', 'f"{render(parse(data))}{random.random()}\\n"')
+def new_corpus_file(project: Gate) -> None:
+    project.write("corpus/data/extra.json", "{}\n")
 
 
-def updated_pins(project: Path) -> None:
-    nicer_output(project)
-    replace(project, "oracle/digests.json", "a", "b")
+def accented_name(project: Gate) -> None:
+    project.write("corpus/data/entr\u00e9e.json", "{}\n")
 
 
-def new_row_data(project: Path) -> None:
-    add(project, "corpus/data/extra.json", "{}\n")
-
-
-def accented_name(project: Path) -> None:
-    add(project, "corpus/data/entr\u00e9e.json", "{}\n")
-
-
-def copied_corpus(_project: Path) -> str:
-    return """\
+def copied_corpus(_project: Gate) -> bytes:
+    return b"""\
 diff --git a/corpus/data/nested.json b/src/replay_demo/nested.json
 similarity index 100%
 copy from corpus/data/nested.json
@@ -106,21 +93,21 @@ copy to src/replay_demo/nested.json
 """
 
 
-def new_dependency(project: Path) -> None:
-    replace(project, "requirements/subject.in", "pytest==", "attrs\npytest==")
+def new_dependency(project: Gate) -> None:
+    project.edit("requirements/subject.in", "pytest==", "attrs\npytest==")
 
 
-def nothing(_project: Path) -> str:
-    return ""
+def nothing(_project: Gate) -> bytes:
+    return b""
 
 
 CASES = (
     Case("honest refactor", honest_refactor, "eligible"),
-    Case("escapes accents on output", nicer_output, "block", "replay.drift"),
+    Case("escapes accents on output", escaped_accents, "block", "replay.drift"),
     Case("reports success on broken input", swallowed_error, "block", "replay.drift"),
     Case("prints a random number", random_output, "block", "replay.unstable"),
     Case("changes output and its pins", updated_pins, "block", "denylist.hit"),
-    Case("untracked file below corpus/", new_row_data, "block", "denylist.hit", as_work_tree=True),
+    Case("untracked file below corpus/", new_corpus_file, "block", "denylist.hit", as_work_tree=True),
     Case("new corpus file, accented name", accented_name, "block", "denylist.hit"),
     Case("copies corpus data into src/", copied_corpus, "block", "denylist.hit"),
     Case("adds a dependency", new_dependency, "inspect", "dependencies.changed"),
@@ -128,58 +115,29 @@ CASES = (
 )
 
 
-class Project:
-    """A baked project in a repository of its own, and the gate that stands in it."""
+def armed(folder: Path, wheelhouse: str) -> Gate:
+    """A baked and committed project whose corpus is pinned. Only `env` sees the user's variables, for pip."""
+    project = Gate(make_repository(bake(folder / "work")))
+    commit_all(project.root, "Bake the project")
+    print(f"baked {project.root}; arming it: env, record, commit", flush=True)
+    users = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    project.run("env", *(["--wheelhouse", wheelhouse] if wheelhouse else []), check=0, env=users)
+    project.arm()
+    return project
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.root = make_repository(bake(folder / "work"))
-        commit_all(self.root, "Bake the project")
 
-    def gate(self, *arguments: str, codes: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
-        """Run a command of the gate; an exit code outside `codes` ends the demo with what it printed."""
-        environment = {name: value for name, value in os.environ.items() if name != "CI"}
-        environment |= {name: value for name, value in git_env().items() if name.startswith("GIT_")}
-        done = subprocess.run(
-            [sys.executable, "tools/gate.py", *arguments],
-            cwd=self.root,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if done.returncode not in codes:
-            command = " ".join(("gate.py", *arguments))
-            raise SystemExit(f"demo: {command} ended with {done.returncode}\n{done.stdout}{done.stderr}")
-        return done
-
-    def arm(self, wheelhouse: str) -> None:
-        """Build the environment, pin the corpus, commit the pins."""
-        self.gate("env", *(["--wheelhouse", wheelhouse] if wheelhouse else []))
-        digest = self.gate("record", "--print-digest").stdout.strip()
-        self.gate(
-            "record", "--reviewed-by", "Demo Reviewer <reviewer@example.org>", "--corpus-sha256", digest
-        )
-        commit_all(self.root, "Arm the oracle")
-
-    def judge(self, case: Case) -> Judgement:
-        """Judge a case as a patch file or as the work tree, and leave the work tree clean."""
-        patch_file = self.folder / "change.patch"
-        patch = case.prepare(self.root)
-        arguments = []
-        if not case.as_work_tree:
-            git(self.root, "add", "--all")
-            made = git(self.root, "diff", "--cached", "--binary", "--full-index", "HEAD")
-            patch_file.write_bytes(made if patch is None else patch.encode())
-            git(self.root, "reset", "--quiet", "--hard")
-            arguments = ["--patch", str(patch_file)]
-        packet_file = self.root / ".gate/merge_packet.json"
-        packet_file.unlink(missing_ok=True)
-        done = self.gate("judge", *arguments, codes=tuple(EXIT_CODES.values()))
-        git(self.root, "reset", "--quiet", "--hard")
-        git(self.root, "clean", "--quiet", "--force", "-d")
-        packet = json.loads(packet_file.read_bytes())
-        return Judgement(done.returncode, packet["verdict"], packet["reasons"])
+def judge(project: Gate, case: Case) -> Judgement:
+    """Judge a case as a patch or as the work tree, and leave the work tree clean."""
+    patch = case.prepare(project)
+    if case.as_work_tree:
+        done = project.run("judge")
+        git(project.root, "clean", "--quiet", "--force", "-d")
+    else:
+        file = project.root.parent / "change.patch"
+        file.write_bytes(project.cut_patch() if patch is None else patch)
+        done = project.run("judge", "--patch", str(file))
+    packet = project.packet()
+    return Judgement(done.returncode, packet["verdict"], packet["reasons"])
 
 
 def table_line(case: str, verdict: str, rule: str, next_step: str) -> str:
@@ -189,13 +147,11 @@ def table_line(case: str, verdict: str, rule: str, next_step: str) -> str:
 
 def run(folder: Path, wheelhouse: str) -> int:
     """Run all cases in `folder`; returns 0 if every verdict is the right one."""
-    project = Project(folder)
-    print(f"baked {project.root}; arming it: env, record, commit", flush=True)
-    project.arm(wheelhouse)
+    project = armed(folder, wheelhouse)
     print("\n" + table_line("patch", "verdict", "rule", "next step for the human"), flush=True)
     wrong = 0
     for case in CASES:
-        found = project.judge(case)
+        found = judge(project, case)
         first = (
             found.reasons[0] if found.reasons else {"rule": "-", "next_step": "Review the diff; then merge."}
         )

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from cookiecutter.main import cookiecutter
 
@@ -38,15 +39,17 @@ def bake(destination: Path, *, accept_hooks: bool = True, **answers: object) -> 
     """
     with tempfile.TemporaryDirectory() as scratch:
         template = copy_template(Path(scratch, "template"))
-        project = cookiecutter(
-            str(template),
-            no_input=True,
-            extra_context=answers,
-            output_dir=str(destination),
-            config_file=str(user_config(Path(scratch))),
-            accept_hooks=accept_hooks,
-        )
-    return Path(project)
+        return bake_from(template, destination, accept_hooks=accept_hooks, extra_context=answers)
+
+
+def bake_from(template: Path, destination: Path, **options: Any) -> Path:
+    """Bake a template folder with options of cookiecutter's own function. Returns the project's folder.
+
+    The replay file is left in `replay/` beside the template.
+    """
+    config = user_config(template.parent)
+    options = {"no_input": "replay" not in options, **options}
+    return Path(cookiecutter(str(template), output_dir=str(destination), config_file=str(config), **options))
 
 
 if __name__ == "__main__":
