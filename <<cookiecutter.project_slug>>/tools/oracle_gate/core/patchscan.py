@@ -20,6 +20,8 @@ from .settings import Limits
 EXPANSION = 8
 #: What no honest header exceeds: bytes of a line, bytes of a path, lines.
 _LINE_BYTES, _PATH_BYTES, _HEADER_LINES = 16384, 4096, 32
+#: Lines of a patch; more would be read for minutes.
+_MOST_LINES = 4_000_000
 #: Reading ends here: the verdict cannot change any more.
 _MOST_PROBLEMS = 20
 _FILE_MODES = (b"100644", b"100755")
@@ -70,6 +72,8 @@ def scan(patch: bytes, limits: Limits) -> PatchScan:
     found = _Findings(patch, limits)
     if len(patch) > limits.patch_bytes:
         found.problem("patch", f"{len(patch)} bytes; the limit is {limits.patch_bytes}", "intake.too_large")
+    elif patch.count(b"\n") > _MOST_LINES:
+        found.problem("patch", f"more than {_MOST_LINES} lines", "intake.too_large")
     else:
         _read(found)
     return found.result()

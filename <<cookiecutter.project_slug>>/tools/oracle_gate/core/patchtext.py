@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 import zlib
 
@@ -35,27 +36,28 @@ def without_prefix(name: bytes) -> bytes:
 def names_in(text: bytes, before: set[bytes], after: set[bytes]) -> list[bytes]:
     """Both names of a `diff --git` line, which does not say where the first one ends.
 
-    If they are not equal, the names `before` and `after` in the file's other header lines decide between
-    the readings. If they fit none, the result holds the names of every reading: not two.
+    The names `before` and `after` in the file's other header lines decide between the readings; without
+    them, two equal names do. Else the result holds the names of every reading: not two.
     """
     text = text.rstrip(b"\r")
     quoted = _QUOTED.match(text)
     if quoted:
         return [_unquoted(quoted), name_in(text[quoted.end() :].lstrip(b" \t"), b"\r")]
     first, quote, rest = text.partition(b'"')
-    if quote:
-        return [first.rstrip(b" \t"), name_in(quote + rest, b"\r")]
-    spaces = [space.start() for space in re.finditer(rb"[ \t]", text)]
-    middle = len(text) // 2
-    if middle in spaces and without_prefix(text[:middle]) == without_prefix(text[middle + 1 :]):
-        return [text[:middle], text[middle + 1 :]]
-    readings = [(text[:space], text[space + 1 :]) for space in spaces[:_MOST_READINGS]]
-    fitting = [
-        (old, new)
-        for old, new in readings
-        if before & {old, without_prefix(old)} and after & {new, without_prefix(new)}
+    if quote and first.endswith((b" ", b"\t")):
+        return [first[:-1], name_in(quote + rest, b"\r")]
+    readings = [
+        (text[: space.start()], text[space.end() :])
+        for space in itertools.islice(re.finditer(rb"[ \t]", text), _MOST_READINGS)
     ]
-    return [name for reading in fitting[:1] or readings for name in reading] or [text]
+    for old, new in readings:
+        if before & {old, without_prefix(old)} and after & {new, without_prefix(new)}:
+            return [old, new]
+    middle = len(text) // 2
+    old, separator, new = text[:middle], text[middle : middle + 1], text[middle + 1 :]
+    if separator in (b" ", b"\t") and without_prefix(old) == without_prefix(new):
+        return [old, new]
+    return [name for reading in readings for name in reading] or [text]
 
 
 def delta_result_size(data: bytes) -> int | None:
