@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from oracle_gate.commands.main import main  # noqa: E402  (importable only now: -I leaves this folder out)
+from oracle_gate.commands.main import main
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1], sys.argv[2:]))

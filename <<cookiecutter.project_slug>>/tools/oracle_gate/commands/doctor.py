@@ -27,7 +27,7 @@ class Check:
     text: str
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:  # noqa: ARG001
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     """No options of its own."""
 
 

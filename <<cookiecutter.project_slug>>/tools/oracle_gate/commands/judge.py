@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ..core import canonical
+from ..core.commits import submit_head
 from ..core.errors import Exit, GateError
 from ..core.oracle import Oracle, read_oracle
 from ..core.packet import Finding, LaneState, Packet, ReplayRow, SandboxFacts
@@ -31,6 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     change = parser.add_mutually_exclusive_group()
     change.add_argument(
         "--patch", type=Path, metavar="FILE", help="judge this patch (default: the work tree)"
+    )
+    change.add_argument(
+        "--head", metavar="REF", help="judge the commits from the merge base to REF, on top of the base"
     )
     change.add_argument("--tree", type=Path, metavar="DIR", help="judge the folder DIR as the work tree")
     parser.add_argument(
@@ -73,6 +77,12 @@ def _submitted(context: Context, oracle: Oracle, arguments: argparse.Namespace) 
             patch = file.read(limit + 1)  # one more than allowed is enough to refuse it
         workplace = context.folder("patch")
         return submit_patch(context.store, workplace, context.launch.base, patch, oracle.settings), "patch"
+    if arguments.head:
+        head = context.repository.resolve(arguments.head)
+        if head is None:
+            raise GateError(f"--head {arguments.head} is no commit here", todo="fetch it")
+        workplace = context.folder("head")
+        return submit_head(context.store, workplace, context.launch.base, head, oracle.settings), "head"
     if arguments.tree and not arguments.tree.is_dir():
         raise GateError("no such folder", where=str(arguments.tree), todo="name the patched work tree")
     change = context.work_tree(oracle.denied, arguments.tree)

@@ -103,7 +103,7 @@ def _run_twice(context: Context, oracle: Oracle, change: Change, workers: int | 
         first = {trial.row.id: trial for trial in replayer.run(rows)}
         second = {trial.row.id: trial for trial in replayer.run(rows[::-1])}
         unsteady = [row for row in rows if first[row.id].result != second[row.id].result]
-        _refuse("unstable", unsteady, lambda row: "two runs differ")
+        _refuse("unstable", unsteady, lambda _: "two runs differ")
         misbehaving = [row for row in rows if first[row.id].status != "exited"]
         _refuse("misbehaving", misbehaving, lambda row: first[row.id].status)
     return first

@@ -78,6 +78,10 @@ def _complaint(row: Row) -> str:
         return "stdin and stdin_file exclude each other"
     if row.timeout_s is not None and not 0 < row.timeout_s <= 3600:
         return "timeout_s is not between 0 and 3600 seconds"
+    return _path_complaint(row)
+
+
+def _path_complaint(row: Row) -> str:
     for path in row.corpus_paths:
         if not (path.startswith("corpus/") and is_inside(path)):
             return f"{path!r} is not a path below corpus/"

@@ -28,6 +28,7 @@ CONFIGURATION = {
     "diff.suppressBlankEmpty": "false", "submodule.recurse": "false", "gc.auto": "0",
     "protocol.allow": "never", "safe.directory": "*",
 }  # fmt: skip
+_FOLDER = "40000"
 #: Seconds that one git command may take.
 TIMEOUT_S = 600
 
@@ -231,17 +232,36 @@ class ObjectStore:
         """Every entry below a tree, by full path; subtrees are walked, gitlinks are kept."""
         return dict(self._walk(tree, b""))
 
-    def _walk(self, tree: str, prefix: bytes) -> Iterator[tuple[bytes, Entry]]:
+    def changes(
+        self, before: str | None, after: str | None, prefix: bytes = b""
+    ) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
+        """Path, entry before and entry after where two trees differ; equal subtrees are not read."""
+        old, new = (dict(self._children(tree)) if tree else {} for tree in (before, after))
+        for name in sorted(old.keys() | new.keys()):
+            sides = old.get(name), new.get(name)
+            if sides[0] == sides[1]:
+                continue
+            folders = [side.oid if side and side.mode == _FOLDER else None for side in sides]
+            files = [side if side and side.mode != _FOLDER else None for side in sides]
+            if any(folders):
+                yield from self.changes(folders[0], folders[1], prefix + name + b"/")
+            if any(files):
+                yield prefix + name, files[0], files[1]
+
+    def _children(self, tree: str) -> Iterator[tuple[bytes, Entry]]:
         data, at, size = self.read(tree, "tree"), 0, len(tree) // 2
         while at < len(data):
             end = data.index(b"\0", at)
             mode, name = data[at:end].split(b" ", 1)
-            oid = data[end + 1 : end + 1 + size].hex()
+            yield name, Entry(mode.decode(), data[end + 1 : end + 1 + size].hex())
             at = end + 1 + size
-            if mode == b"40000":
-                yield from self._walk(oid, prefix + name + b"/")
+
+    def _walk(self, tree: str, prefix: bytes) -> Iterator[tuple[bytes, Entry]]:
+        for name, entry in self._children(tree):
+            if entry.mode == _FOLDER:
+                yield from self._walk(entry.oid, prefix + name + b"/")
             else:
-                yield prefix + name, Entry(mode.decode(), oid)
+                yield prefix + name, entry
 
     def write_tree(self, entries: Entries) -> str:
         """Stores the tree objects that hold `entries`; returns the root tree's id."""
@@ -254,7 +274,7 @@ class ObjectStore:
             else:
                 here[name] = (name, entry)
         for name, inside in folders.items():
-            here[name + b"/"] = (name, Entry("40000", self.write_tree(inside)))
+            here[name + b"/"] = (name, Entry(_FOLDER, self.write_tree(inside)))
         body = b"".join(
             b"%s %s\0" % (entry.mode.encode(), name) + bytes.fromhex(entry.oid)
             for _, (name, entry) in sorted(here.items())

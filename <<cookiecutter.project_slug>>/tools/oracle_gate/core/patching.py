@@ -6,14 +6,14 @@ name. `copy from` a hidden path or a binary patch that names a hidden blob finds
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 
 from .gitdb import Entries, Entry, ObjectStore
+from .mailbox import complaint, split_mails
 from .patchscan import PatchScan, Problem, scan
 from .settings import Limits, Settings
-from .submission import Change, difference, forbidden
+from .submission import Change, difference, finish, forbidden
 from .view import is_hidden, visible
 
 
@@ -23,39 +23,47 @@ def _rejected(detail: bytes | str) -> Problem:
 
 
 def submit_patch(store: ObjectStore, workplace: Path, base: str, patch: bytes, settings: Settings) -> Change:
-    """Reads a patch against the commit `base` of `store`; `workplace` is an empty folder to work in.
+    """Reads a patch or mailbox against the commit `base`, mail by mail; `workplace` is an empty folder.
 
     Whatever is wrong with the patch is in the result's `problems`, not raised.
     """
     before = store.entries(store.tree_of(base))
-    found = scan(patch, settings.limits)
-    problems, after = list(found.problems), dict(before)
-    if not problems and patch.strip():
-        outcome = _apply(store, workplace, before, patch, found, settings)
+    problems = list(_too_large(patch, settings.limits))
+    touched: set[bytes] = set()
+    after: Entries = before
+    for number, mail in enumerate(split_mails(patch) if patch.strip() and not problems else ()):
+        found = scan(mail, settings.limits)
+        touched.update(found.paths)
+        unclear = complaint(mail)
+        problems += [*found.problems, *([Problem("intake.rejected", "patch", unclear)] if unclear else [])]
+        if problems:
+            continue  # the remaining mails are read for the paths they name
+        outcome = apply_patch(store, workplace / str(number), after, mail, found, settings)
         if isinstance(outcome, Problem):
             problems.append(outcome)
-        else:
-            after = outcome
-    changed = difference(before, after)
-    problems += forbidden(changed)
-    problems += _too_many(changed, settings.limits)
-    if not changed and not problems:
-        problems.append(Problem("intake.empty", "patch", "changes nothing"))
-    touched = sorted({*found.paths, *(item.path for item in changed)})
-    digest = hashlib.sha256(patch).hexdigest()
-    return Change(base, before, after, changed, tuple(touched), tuple(problems), digest)
+            continue
+        step = difference(after, outcome)
+        touched.update(item.path for item in step)
+        problems += forbidden(step)
+        after = outcome
+    if len(touched) > settings.limits.files:
+        detail = f"touches {len(touched)} paths; the limit is {settings.limits.files} files"
+        problems.append(Problem("intake.too_large", "patch", detail))
+    return finish(base, before, after, touched, problems, patch)
 
 
-def _too_many(changed: tuple[object, ...], limits: Limits) -> Iterable[Problem]:
-    if len(changed) > limits.files:
-        yield Problem(
-            "intake.too_large", "patch", f"changes {len(changed)} files; the limit is {limits.files}"
-        )
+def _too_large(patch: bytes, limits: Limits) -> Iterator[Problem]:
+    if len(patch) > limits.patch_bytes:
+        yield Problem("intake.too_large", "patch", f"more than {limits.patch_bytes} bytes")
 
 
-def _apply(
+def apply_patch(
     store: ObjectStore, workplace: Path, before: Entries, patch: bytes, found: PatchScan, settings: Settings
 ) -> dict[bytes, Entry] | Problem:
+    """The entries after one scanned patch, its blobs stored in `store`; or why git refuses it.
+
+    `workplace` must not exist yet.
+    """
     hidden = settings.view.hidden
     # A patch that names a hidden path is denied whatever it does; it is applied to the whole tree only to
     # learn its identity, which an approval binds to. No byte of it leaves the private folder.

@@ -57,7 +57,7 @@ RULES: dict[str, Rule] = {
     "quarantine.no_reason": Rule("block", "a quarantine entry has no reason", _ORACLE),
     "quarantine.expired": Rule("hold", "a quarantine entry has expired", "Re-triage the flake; a human extends it."),
     "fixtures.missing": Rule("block", "a sealed fixture is not there", "The inventory drifted: restore it."),
-    "fixtures.digest_mismatch": Rule("block", "a sealed fixture has other bytes", "The inventory drifted: restore it."),
+    "fixtures.digest_mismatch": Rule("block", "a fixture has other bytes", "The inventory drifted: restore it."),
     "properties.failed": Rule("block", "a sealed property rejects the patch", "Look at the counterexample on this host."),
     "properties.not_run": Rule("block", "a sealed property did not run", "Silent skip is not a pass: repair it."),
     "properties.vacuous": Rule("hold", "a property accepts a stub program", _ORACLE),

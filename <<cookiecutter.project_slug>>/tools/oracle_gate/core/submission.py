@@ -51,6 +51,20 @@ class Change:
     submitted_sha256: str = ""
 
 
+def finish(
+    base: str, before: Entries, after: Entries, touched: Iterable[bytes], problems: Iterable[Problem],
+    submitted: bytes | None = None,
+) -> Change:  # fmt: skip
+    """Completes a submitted change: net difference, what is forbidden in it, what it touches in all."""
+    changed = difference(before, after)
+    found = list(dict.fromkeys([*problems, *forbidden(changed)]))
+    if not changed and not found:
+        found.append(Problem("intake.empty", "change", "changes nothing"))
+    paths = sorted({*touched, *(item.path for item in changed)})
+    digest = "" if submitted is None else hashlib.sha256(submitted).hexdigest()
+    return Change(base, before, after, changed, tuple(paths), tuple(found), digest)
+
+
 def difference(before: Entries, after: Entries) -> tuple[Changed, ...]:
     """The net changes from one tree to another, by path."""
     paths = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))

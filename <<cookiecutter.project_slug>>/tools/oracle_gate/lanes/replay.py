@@ -36,15 +36,16 @@ def replay(rows: Sequence[Row], pins: Mapping[str, str], replayers: Replayers) -
 
 
 def _judge_all(rows: list[Row], pins: Mapping[str, str], replayers: Replayers) -> Iterator[ReplayRow]:
-    misbehaved = position = 0
+    misbehaved = done = 0
     with closing(replayers.patch.run(rows)) as trials:
-        for position, trial in enumerate(trials, 1):
+        for trial in trials:
             judged = _judge(trial, pins[trial.row.id], replayers)
             misbehaved += judged.status == "misbehaved"
+            done += 1
             yield judged
             if misbehaved == _ENOUGH:
                 break
-    for row in rows[position:]:
+    for row in rows[done:]:
         yield ReplayRow(row.id, "not_run", expected=pins[row.id])
 
 

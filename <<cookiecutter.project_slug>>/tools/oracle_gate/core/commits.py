@@ -1,0 +1,81 @@
+"""A head as a change: commit by commit, then the net difference applied to the base (design, section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from .gitdb import Entry, ObjectStore
+from .patching import apply_patch
+from .patchscan import Problem, scan
+from .settings import Settings
+from .submission import ABSENT, Change, Changed, finish, forbidden
+
+#: More commits than this are not one change.
+_MOST_COMMITS = 1000
+
+
+def submit_head(store: ObjectStore, workplace: Path, base: str, head: str, settings: Settings) -> Change:
+    """The change `merge-base(base, head)..head`, applied to `base`; its commits' paths are all touched."""
+    before = store.entries(store.tree_of(base))
+    answer = store.run("merge-base", base, head)
+    fork = answer.stdout.decode().strip()
+    if answer.returncode or not fork:
+        return finish(
+            base, before, before, [], [Problem("intake.rejected", "head", "shares no commit with the base")]
+        )
+    listed = store.run("rev-list", "--topo-order", f"--max-count={_MOST_COMMITS + 1}", head, f"^{base}")
+    commits = listed.stdout.decode().split()
+    if len(commits) > _MOST_COMMITS:
+        detail = f"more than {_MOST_COMMITS} commits"
+        return finish(base, before, before, [], [Problem("intake.too_large", "head", detail)])
+    steps = [step for commit in commits for step in _own_changes(store, commit)]
+    problems = forbidden_steps(steps)
+    after = dict(before)
+    net = _changed(store, store.tree_of(fork), store.tree_of(head))
+    if fork == base:
+        for item in net:
+            after.pop(item.path, None)
+            if item.after != ABSENT:
+                after[item.path] = item.after
+    elif net and not problems:
+        outcome = _rebased(store, workplace, before, fork, head, settings)
+        if isinstance(outcome, Problem):
+            problems.append(outcome)
+        else:
+            after = outcome
+    touched = [*(step.path for step in steps), *(item.path for item in net)]
+    return finish(base, before, after, touched, problems)
+
+
+def forbidden_steps(steps: list[Changed]) -> list[Problem]:
+    """Forbidden entries of single commits, without the collisions that only a net change can have."""
+    return [problem for step in steps for problem in forbidden([step])]
+
+
+def _rebased(
+    store: ObjectStore, workplace: Path, before: dict[bytes, Entry], fork: str, head: str, settings: Settings
+) -> dict[bytes, Entry] | Problem:
+    """The net difference on top of a base that has moved on; no three-way merge, no fuzz."""
+    options = ["--binary", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "-r", "-p"]
+    patch = store.run("diff-tree", *options, fork, head).stdout
+    outcome = apply_patch(store, workplace / "rebased", before, patch, scan(patch, settings.limits), settings)
+    if isinstance(outcome, Problem):
+        return Problem(outcome.rule, "head", f"conflicts with the base: {outcome.detail}; rebase it")
+    return outcome
+
+
+def _own_changes(store: ObjectStore, commit: str) -> Iterable[Changed]:
+    """What a commit changes itself: for a merge, the paths that differ from every parent."""
+    tree = store.tree_of(commit)
+    parents = store.parents_of(commit)
+    sides = [_changed(store, store.tree_of(parent), tree) for parent in parents] or [
+        _changed(store, None, tree)
+    ]
+    shared = set.intersection(*({item.path for item in side} for side in sides))
+    return [item for item in sides[0] if item.path in shared]
+
+
+def _changed(store: ObjectStore, before: str | None, after: str) -> list[Changed]:
+    found = store.changes(before, after)
+    return [Changed(path, old or ABSENT, new or ABSENT) for path, old, new in found]
