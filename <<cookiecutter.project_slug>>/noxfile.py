@@ -51,13 +51,13 @@ def front(command: str, summary: str) -> None:
         gate(session, command)
 
     run.__doc__ = summary
-    nox.session(run, name=command, venv_backend="none")
+    nox.session(name=command, venv_backend="none")(run)
 
 
 for name, summary in COMMANDS.items():
     front(name, summary)
 for name in ("judge", "gate"):
-    nox.session(judge, name=name, venv_backend="none")
+    nox.session(name=name, venv_backend="none")(judge)
 
 
 @nox.session

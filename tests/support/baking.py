@@ -14,13 +14,13 @@ TEMPLATE = Path(__file__).resolve().parents[2]
 SCAFFOLD = TEMPLATE / "<<cookiecutter.project_slug>>"
 
 # Caches of a developer's own runs: cookiecutter would copy them into the project.
-_CACHES = shutil.ignore_patterns("__pycache__", "*.pyc", ".*_cache", ".gate", ".hypothesis", ".nox")
+CACHES = ("__pycache__", "*.pyc", ".*_cache", ".hypothesis", ".nox")
 
 
 def copy_template(destination: Path) -> Path:
     """Copy what a bake reads into `destination` (created). Returns `destination`."""
     for name in ("hooks", SCAFFOLD.name, "{{cookiecutter.cruft_shim}}"):
-        shutil.copytree(TEMPLATE / name, destination / name, ignore=_CACHES)
+        shutil.copytree(TEMPLATE / name, destination / name, ignore=shutil.ignore_patterns(*CACHES))
     shutil.copy2(TEMPLATE / "cookiecutter.json", destination)
     return destination
 
