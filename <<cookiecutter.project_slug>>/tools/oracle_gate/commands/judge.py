@@ -21,7 +21,7 @@ from ..core.policy import exit_code, judge
 from ..core.submission import Change, change_id
 from ..lanes.changed_paths import changed_paths
 from ..lanes.denylist import denylist
-from ..lanes.replay import Replayers, replay
+from ..lanes.replay import Pinned, Replayers, replay
 from ..render.terminal import show
 from .context import Context, warn
 from .output import PACKET, remove_old, write_packet
@@ -161,6 +161,7 @@ def _replayed(
             again=stack.enter_context(place.replayer(change.after, workers=1)),
             base=stack.enter_context(place.replayer(change.before, workers=1)),
         )
-        rows = tuple(replay(oracle.rows, oracle.pins, replayers))
+        pinned = Pinned(oracle.pins, made.noise_lines if made else {})
+        rows = tuple(replay(oracle.rows, pinned, replayers))
     mode = "none" if arguments.sandbox == "none" else place.layer.name
     return rows, SandboxFacts(mode=mode, required=oracle.settings.sandbox.require)

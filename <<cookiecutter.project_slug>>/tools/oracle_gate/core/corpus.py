@@ -18,12 +18,14 @@ Format = Literal["auto", "text", "json", "jsonl", "bytes"]
 class Row:
     """One pinned input. Paths are relative to the repository; `timeout_s` is in seconds.
 
+    Either `argv`, or `file`: a path below corpus/ that `[replay] file_argv` is run with.
     With `files` (destination -> path below corpus/) the row runs in a case folder of its own that
     holds just those copies; without, in the read-only tree. `line` is its place in the file.
     """
 
     id: str
-    argv: tuple[str, ...]
+    argv: tuple[str, ...] = ()
+    file: str | None = None
     line: int = field(default=0, metadata={"internal": True})
     stdin: str | None = None
     stdin_file: str | None = None
@@ -36,8 +38,8 @@ class Row:
     @property
     def corpus_paths(self) -> tuple[str, ...]:
         """The corpus files that this row reads."""
-        named = (*(self.files or {}).values(), *([self.stdin_file] if self.stdin_file else []))
-        return tuple(named)
+        single = (self.stdin_file, self.file)
+        return (*(self.files or {}).values(), *(path for path in single if path is not None))
 
 
 def parse_rows(data: bytes, where: str = PATH) -> Iterator[Row]:
@@ -68,8 +70,10 @@ def _complaint(row: Row) -> str:
     strings = (*row.argv, *row.env, *row.env.values())
     if not row.id or not row.id.isprintable():
         return f"id {row.id!r} is empty or has unprintable characters"
-    if not row.argv or not row.argv[0]:
-        return "argv is empty"
+    if bool(row.argv) == (row.file is not None) or (row.argv and not row.argv[0]):
+        return "needs one of argv and file, and argv a program"
+    if row.file is not None and row.files is not None:
+        return "file and files exclude each other"
     if any("\0" in text for text in strings):
         return "argv or env holds a NUL"
     if any(not name or "=" in name for name in row.env):

@@ -76,19 +76,14 @@ def read_oracle(store: ObjectStore, entries: Entries, *, settings_from: Entries 
         for path, entry in entries.items()
         if path.startswith(b"corpus/") and entry.mode.startswith("100")
     }
-    for row in rows:
-        for path in row.corpus_paths:
-            if path not in files:
-                where = f"{corpus.PATH}:{row.line}"
-                raise GateError(
-                    f"row {row.id!r} names {path}, which is missing", where=where, todo="add the file"
-                )
     digests = {name: pins.sha256(raw[name]) for name in ("denylist", "noise", "settings", "requirements")}
     digests["corpus"] = pins.folder_sha256(store, entries, b"corpus/")
     digests["oracle"] = pins.folder_sha256(store, entries, b"oracle/")
     digests["engine"] = pins.folder_sha256(store, trusted, b"tools/")
+    parsed = settings.parse_settings(raw["settings"])
+    _check_rows(rows, files, parsed)
     return Oracle(
-        settings=settings.parse_settings(raw["settings"]),
+        settings=parsed,
         rules=denyrules.parse_rules(raw["denylist"]),
         noise=noise.parse_noise(raw["noise"]),
         rows=rows,
@@ -98,3 +93,17 @@ def read_oracle(store: ObjectStore, entries: Entries, *, settings_from: Entries 
         corpus_files=files,
         digests_of=digests,
     )
+
+
+def _check_rows(rows: tuple[corpus.Row, ...], files: Mapping[str, str], parsed: Settings) -> None:
+    """What a row needs of other files."""
+    for row in rows:
+        where = f"{corpus.PATH}:{row.line}"
+        for path in row.corpus_paths:
+            if path not in files:
+                raise GateError(
+                    f"row {row.id!r} names {path}, which is missing", where=where, todo="add the file"
+                )
+        if row.file is not None and not parsed.replay.file_argv:
+            todo = f"set it in {settings.PATH}"
+            raise GateError(f"row {row.id!r} needs [replay] file_argv", where=where, todo=todo)

@@ -58,7 +58,10 @@ class DenylistFacts:
 
 @dataclass(frozen=True)
 class ReplayRow:
-    """One row. `detail` says how it misbehaved; `diff` is base against patch, bounded, for the human."""
+    """One row. `detail` says how it misbehaved; `diff` is base against patch, bounded, for the human.
+
+    `noise` is set when noise rules drop another number of lines than when it was pinned: `1 -> 3`.
+    """
 
     id: str
     status: ReplayStatus
@@ -66,6 +69,7 @@ class ReplayRow:
     observed: str = ""
     detail: str = ""
     diff: tuple[str, ...] = ()
+    noise: str = ""
 
 
 @dataclass(frozen=True)

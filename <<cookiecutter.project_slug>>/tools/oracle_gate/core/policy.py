@@ -117,6 +117,8 @@ def _replay(packet: Packet) -> _Found:
     for row in packet.replay:
         if row.status in _FROM_STATUS:
             yield _FROM_STATUS[row.status], row.id, row.detail
+        if row.noise:
+            yield "noise.changed", row.id, f"dropped lines {row.noise}"
     lane = packet.lanes.get("replay")
     if lane and lane.required and lane.state == "empty":
         yield "replay.empty", "corpus/inputs.jsonl", "no row was judged"

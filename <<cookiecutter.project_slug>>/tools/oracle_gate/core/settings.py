@@ -42,11 +42,15 @@ class Subject:
 
 @dataclass(frozen=True)
 class Replay:
-    """Limits of one row: seconds, bytes a stream; `workers` 0 means the CPUs, up to 8."""
+    """Limits of one row: seconds, bytes a stream; `workers` 0 means the CPUs, up to 8.
+
+    `file_argv` is the program that rows with "file" run, the file's path put behind it.
+    """
 
     timeout_s: float = 10.0
     output_bytes: int = 8 << 20
     workers: int = 0
+    file_argv: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -26,27 +27,40 @@ class Replayers:
     base: Replayer
 
 
-def replay(rows: Sequence[Row], pins: Mapping[str, str], replayers: Replayers) -> Iterator[ReplayRow]:
+@dataclass(frozen=True)
+class Pinned:
+    """The pins, and how many lines noise rules dropped from each row when it was pinned."""
+
+    digests: Mapping[str, str]
+    noise_lines: Mapping[str, int]
+
+
+def replay(rows: Sequence[Row], pinned: Pinned, replayers: Replayers) -> Iterator[ReplayRow]:
     """The rows in corpus order, then the pins that have no row any more."""
-    judged = _judge_all([row for row in rows if row.id in pins], pins, replayers)
+    pins = pinned.digests
+    judged = _judge_all([row for row in rows if row.id in pins], pinned, replayers)
     for row in rows:
         yield next(judged) if row.id in pins else ReplayRow(row.id, "unpinned")
     for missing in sorted(pins.keys() - {row.id for row in rows}):
         yield ReplayRow(missing, "missing", expected=pins[missing])
 
 
-def _judge_all(rows: list[Row], pins: Mapping[str, str], replayers: Replayers) -> Iterator[ReplayRow]:
+def _judge_all(rows: list[Row], pinned: Pinned, replayers: Replayers) -> Iterator[ReplayRow]:
     misbehaved = done = 0
     with closing(replayers.patch.run(rows)) as trials:
         for trial in trials:
-            judged = _judge(trial, pins[trial.row.id], replayers)
+            row = trial.row.id
+            judged = _judge(trial, pinned.digests[row], replayers)
+            before = pinned.noise_lines.get(row, 0)
+            if judged.status == "match" and trial.noise_lines != before:
+                judged = dataclasses.replace(judged, noise=f"{before} -> {trial.noise_lines}")
             misbehaved += judged.status == "misbehaved"
             done += 1
             yield judged
             if misbehaved == _ENOUGH:
                 break
-    for row in rows[done:]:
-        yield ReplayRow(row.id, "not_run", expected=pins[row.id])
+    for left in rows[done:]:
+        yield ReplayRow(left.id, "not_run", expected=pinned.digests[left.id])
 
 
 def _judge(trial: Trial, expected: str, replayers: Replayers) -> ReplayRow:
@@ -68,7 +82,8 @@ def _judge(trial: Trial, expected: str, replayers: Replayers) -> ReplayRow:
         return outcome("unstable", "two runs of the patch differ, the base is steady", _diff(base, again))
     if trial.status != "exited":
         return outcome("misbehaved", trial.status)
-    return outcome("drift", "", _diff(base, again))
+    emptied = "noise rules drop all of a stream" if trial.digest == "" else ""
+    return outcome("drift", emptied, _diff(base, again))
 
 
 def _once(replayer: Replayer, row: Row) -> Trial:

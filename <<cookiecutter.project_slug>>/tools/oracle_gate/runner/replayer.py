@@ -37,6 +37,7 @@ class TreeReplayer:
     store: ObjectStore
     tree: Entries
     noise: NoiseRules
+    file_argv: tuple[str, ...]
 
     def run(
         self, rows: Iterable[Row], *, frames: bool = False, hash_seed: int = 0
@@ -57,7 +58,8 @@ class TreeReplayer:
             stdin = row.stdin.encode("utf-8", "surrogatepass") if row.stdin is not None else None
             if row.stdin_file is not None:
                 stdin = self.store.read(self.tree[row.stdin_file.encode()].oid, "blob")
-            yield Job(row.id, row.argv, row.env, stdin, row.files, row.timeout_s, row.format)
+            argv = row.argv or (*self.file_argv, str(row.file))
+            yield Job(row.id, argv, row.env, stdin, row.files, row.timeout_s, row.format)
 
     def _reduce(
         self, job: Job, observation: Observation, inside: Inside, *, waiting: dict[str, Row], frames: bool
@@ -68,7 +70,7 @@ class TreeReplayer:
         tokens = Tokens(((os.fsencode(inside.tree), "ROOT"), (os.fsencode(inside.scratch), "TMP")))
         found = digest(observation, row.format, tokens, self.noise)
         kept = canonical_frames(observation, row.format, tokens, self.noise, _FRAME_LIMIT) if frames else []
-        return Trial(row, "exited", found.digest, found.noise_lines, tuple(kept))
+        return Trial(row, "exited", found, tuple(kept))
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Bench:
         source = TreeSource(partial(materialise, self.store, tree), partial(differences, self.store, tree))
         limits = Limits(self.settings.replay.timeout_s, self.settings.replay.output_bytes)
         with Pool(source, self.layer, self.subject, workers=workers or self.workers, limits=limits) as pool:
-            yield TreeReplayer(pool, self.store, tree, self.noise)
+            yield TreeReplayer(pool, self.store, tree, self.noise, self.settings.replay.file_argv)
 
 
 def subject_of(own: Path, settings: Settings, requirements: bytes) -> Subject:

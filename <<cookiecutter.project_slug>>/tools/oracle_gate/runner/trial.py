@@ -6,19 +6,29 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..core.canonical import Digested
 from ..core.corpus import Row
 from ..core.observation import Status
 
 
 @dataclass(frozen=True)
 class Trial:
-    """`digest` is empty unless the row exited; `frames` (name, bounded bytes) only where asked for."""
+    """`canonical` is there for a row that exited; `frames` (name, bounded bytes) only where asked for."""
 
     row: Row
     status: Status
-    digest: str = ""
-    noise_lines: int = 0
+    canonical: Digested | None = None
     frames: tuple[tuple[str, bytes], ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """Empty unless the row exited. Output that is noise alone has no digest (design, section 5)."""
+        return self.canonical.digest if self.canonical and not self.canonical.emptied else ""
+
+    @property
+    def noise_lines(self) -> int:
+        """How many lines noise rules dropped."""
+        return self.canonical.noise_lines if self.canonical else 0
 
     @property
     def result(self) -> tuple[str, str]:
