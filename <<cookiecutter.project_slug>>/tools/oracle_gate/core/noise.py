@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 
 from .errors import GateError
@@ -52,8 +53,10 @@ def parse_noise(data: bytes, where: str = "oracle/noise.txt") -> NoiseRules:
 
 def _compile(rule: bytes, place: str) -> re.Pattern[bytes]:
     try:
-        pattern = re.compile(rule)
-    except (re.error, OverflowError, RecursionError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)  # a later Python would read the rule differently
+            pattern = re.compile(rule)
+    except (re.error, FutureWarning, OverflowError, RecursionError) as error:
         raise GateError(f"not a regular expression: {error}", where=place, todo="correct the rule") from error
     if pattern.search(b"") or _matches_any_content(pattern):
         raise GateError("the rule drops lines of any content", where=place, todo="name what the line says")
