@@ -1,0 +1,1 @@
+"""The gate on real projects: `nox -s real`."""
