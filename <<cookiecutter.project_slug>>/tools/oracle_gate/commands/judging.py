@@ -1,0 +1,143 @@
+"""Gathers the facts of one judgement: each lane is wired here, run in order, and fills its packet fields.
+
+A denied path or a refused patch ends it before a file of the patch touches a disk (design, principle 3).
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..core import canonical
+from ..core.oracle import Oracle
+from ..core.packet import Finding, LaneState, Packet, SandboxFacts
+from ..core.pins import this_platform, this_python
+from ..core.submission import Change, change_id
+from ..lanes.changed_paths import changed_paths
+from ..lanes.denylist import denylist
+from ..lanes.replay import Pinned, Replayers, replay
+from ..runner.replayer import Bench
+from .context import Context, warn
+from .replayers import bench
+
+
+@dataclass(frozen=True)
+class Case:
+    """One judgement: the change, what judges it, as of which day, with how many workers, isolated or not."""
+
+    context: Context
+    oracle: Oracle
+    change: Change
+    mode: str
+    today: datetime.date
+    workers: int | None
+    unsandboxed: bool
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Where patched code runs: pools on the tree of the patch (twice) and on the base's."""
+
+    bench: Bench
+    replayers: Replayers
+
+
+@dataclass(frozen=True)
+class LaneResult:
+    """What a lane found: packet fields by name, the lane's state, numbers for `counts`."""
+
+    fields: Mapping[str, Any]
+    state: Literal["ran", "empty", "not_run"]
+    counts: Mapping[str, int]
+
+
+#: A lane that runs patched code; it gets no arena when the judgement has ended before it.
+Lane = Callable[[Case, Arena | None], LaneResult]
+
+
+def facts(case: Case) -> Packet:
+    """Runs the lanes; the result has no verdict yet."""
+    context, oracle, change = case.context, case.oracle, case.change
+    denied = denylist(change, oracle)
+    results: dict[str, LaneResult] = {}
+    sandbox = SandboxFacts(required=oracle.settings.sandbox.require)
+    if change.problems or denied.hits or not oracle.pins:
+        results = {name: lane(case, None) for name, lane in LANES.items()}
+    else:
+        _warn_of_machine(oracle)
+        with _arena(case) as arena:
+            results = {name: lane(case, arena) for name, lane in LANES.items()}
+            mode = "none" if case.unsandboxed else arena.bench.layer.name
+            sandbox = SandboxFacts(mode=mode, required=oracle.settings.sandbox.require)
+    states = {"denylist": "ran" if oracle.rules else "empty"} | {name: r.state for name, r in results.items()}
+    required = oracle.settings.lanes.required
+    launch, store = context.launch, context.store
+    return Packet(
+        mode=case.mode,
+        trust=launch.trust,
+        parent_sha=launch.base,
+        base_from=launch.base_from,
+        patch_sha256=change.submitted_sha256,
+        change_id=change_id(store, change.changed),
+        tree_before=store.write_tree(change.before),
+        tree_after=store.write_tree(change.after),
+        inputs={**oracle.digests_of, "evaluated_on": case.today.isoformat()},
+        intake=tuple(Finding(p.rule, p.subject, p.detail) for p in change.problems),
+        changes=changed_paths(change, store),
+        denylist=denied,
+        stale_pins=tuple(_stale(oracle)),
+        sandbox=sandbox,
+        lanes={name: LaneState(name in required, state) for name, state in states.items()},  # type: ignore[arg-type]
+        counts={name: number for result in results.values() for name, number in result.counts.items()},
+        **{name: value for result in results.values() for name, value in result.fields.items()},
+    )
+
+
+@contextmanager
+def _arena(case: Case) -> Iterator[Arena]:
+    place = bench(case.context, case.oracle, case.change.before, case.workers)
+    with ExitStack() as stack:
+        yield Arena(
+            place,
+            Replayers(
+                patch=stack.enter_context(place.replayer(case.change.after)),
+                again=stack.enter_context(place.replayer(case.change.after, workers=1)),
+                base=stack.enter_context(place.replayer(case.change.before, workers=1)),
+            ),
+        )
+
+
+def _replay(case: Case, arena: Arena | None) -> LaneResult:
+    oracle, made = case.oracle, case.oracle.provenance
+    counts = {"pins": len(oracle.pins), "rows": len(oracle.rows)}
+    if arena is None:
+        return LaneResult({}, "not_run", counts)
+    pinned = Pinned(oracle.pins, made.noise_lines if made else {})
+    rows = tuple(replay(oracle.rows, pinned, arena.replayers))
+    counts |= Counter(row.status for row in rows)
+    return LaneResult({"replay": rows}, "ran" if oracle.rows else "empty", counts)
+
+
+LANES: Mapping[str, Lane] = {"replay": _replay}
+
+
+def _stale(oracle: Oracle) -> list[str]:
+    """What the pins were made for and no longer meet (rule replay.stale_pins)."""
+    made = oracle.provenance
+    if not oracle.pins:
+        return []
+    if made is None:
+        return ["provenance.json is empty"]
+    stale = [] if made.canonical == canonical.VERSION else [f"canonical form {made.canonical}"]
+    return stale if made.corpus_sha256 == oracle.digests_of["corpus"] else [*stale, "another corpus digest"]
+
+
+def _warn_of_machine(oracle: Oracle) -> None:
+    made, platform, python = oracle.provenance, this_platform(), this_python()
+    if made and (made.platform, made.python) != (platform, python):
+        where = f"{made.platform}, Python {made.python}"
+        warn(f"pins were recorded on {where}; this is {platform}, Python {python}")
