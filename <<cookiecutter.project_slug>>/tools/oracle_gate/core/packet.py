@@ -112,9 +112,12 @@ class LaneState:
 
 @dataclass(frozen=True)
 class SandboxFacts:
-    """What held the patched code, and what the probes saw (`blocked` or `open`)."""
+    """What held the patched code, and what the probes saw (`blocked` or `open`).
 
-    mode: str = "none"
+    `not_run`: no patched code ran; `none`: it ran without a sandbox, for debugging.
+    """
+
+    mode: str = "not_run"
     required: str = "isolated"
     layers: tuple[str, ...] = ()
     probes: Mapping[str, str] = field(default_factory=dict)

@@ -127,7 +127,9 @@ def _replay(packet: Packet) -> _Found:
 def _sandbox(packet: Packet) -> _Found:
     sandbox = packet.sandbox
     if sandbox.mode == "none":
-        return  # nothing ran
+        yield "sandbox.insufficient", "none", "--sandbox none is for debugging"
+    if sandbox.mode in ("none", "not_run"):
+        return
     opened = sorted(name for name, state in sandbox.probes.items() if state != "blocked")
     if sandbox.required == "isolated" and (sandbox.mode == "plain" or opened):
         yield "sandbox.insufficient", sandbox.mode, ", ".join(opened) or "no isolation"
