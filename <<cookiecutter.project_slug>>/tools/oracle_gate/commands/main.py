@@ -18,6 +18,7 @@ COMMANDS = {
     "replay": ("replay", "replay the corpus and compare, without a verdict"),
     "judge": ("judge", "judge a patch or the work tree: all lanes, a packet, a verdict"),
     "verdict": ("verdict", "judge a stored packet again"),
+    "report": ("report", "render a stored packet"),
     "explain": ("explain", "say what a rule means and what to do about it"),
     "doctor": ("doctor", "say what is active here and what is not"),
 }

@@ -10,9 +10,11 @@ from typing import Any
 from ..core.decode import encode, to_json
 from ..core.errors import GateError
 from ..core.packet import Packet
+from ..render import markdown
 
 PACKET = "merge_packet.json"
 PUBLIC = "packet.public.json"
+_BESIDE = (PUBLIC, "run_meta.json", "report.md")
 
 
 def refuse_links(path: Path) -> None:
@@ -25,7 +27,7 @@ def refuse_links(path: Path) -> None:
 def remove_old(path: Path) -> None:
     """Deletes an earlier packet and what lies beside it, before anything is judged."""
     refuse_links(path)
-    for old in (path, path.with_name(PUBLIC), path.with_name("run_meta.json")):
+    for old in (path, *(path.with_name(name) for name in _BESIDE)):
         old.unlink(missing_ok=True)
     for name in ("fixtures", "properties", "freezes"):
         (path.parent / "results" / f"{name}.json").unlink(missing_ok=True)
@@ -45,6 +47,7 @@ def write_packet(path: Path, packet: Packet, meta: dict[str, Any]) -> None:
         "unverified": not packet.workspace.verified,
     }
     _write(path.with_name(PUBLIC), to_json(public))
+    _write(path.with_name("report.md"), markdown.render(packet).encode())
     _write(path.with_name("run_meta.json"), json.dumps(meta, indent=2, sort_keys=True).encode() + b"\n")
     _write(path, to_json(encode(packet)))
 
