@@ -242,7 +242,8 @@ def read_releases(cache: Path) -> tuple[Sources, Sources]:
         sources, dropped = split(read_sources(fetch(release, cache)), lambda path: is_dropped(path, rules))
         print(f"{release.archive}: sha256 {release.sha256}, {len(sources)} files")
         names = ", ".join(dropped) or "none"
-        print(textwrap.fill(f"  left out, made by the release or denied: {names}", subsequent_indent="    "))
+        left_out = f"  left out, made by the release or denied: {names}"
+        print(textwrap.fill(left_out, 100, subsequent_indent="    ", break_on_hyphens=False))
         found.append(sources)
     return found[0], found[1]
 
