@@ -59,6 +59,7 @@ def rules(found: PatchScan) -> list[str]:
         (b'diff --git "a/\\157racle/x" "b/\\157racle/x"\nold mode 100644\nnew mode 100755\n', ["oracle/x"]),
         (b'diff --git "a/a\\tb" b/c\nrename from "a\\tb"\nrename to c\n', ["a\tb", "c"]),
         (b'diff --git a/c "b/a\\tb"\nrename from c\nrename to "a\\tb"\n', ["a\tb", "c"]),
+        (b'diff --git a/x  "b/a\\tb"\nrename from x \nrename to "a\\tb"\n', ["a\tb", "x "]),
         (b'--- "a/oracle/\\"x\\\\\\n"\tjunk\n+++ "b/oracle/\\"x\\\\\\n"\n" + HUNK + b"', ['oracle/"x\\\n']),
         (b'--- "a/oracle/x\n+++ "a/oracle/x\n@@ -1 +1 @@\n-a\n+b\n', ['"a/oracle/x', "oracle/x"]),
         # A traditional header without a folder makes git keep the first component from there on.
@@ -186,20 +187,50 @@ def test_what_is_refused_before_git_sees_it(patch: bytes, rule: str) -> None:
     assert all("\n" not in problem.subject + problem.detail for problem in found.problems)
 
 
-def test_a_delta_that_asks_for_gigabytes_is_too_large() -> None:
+def delta_patch(result: int, line_bytes: int, empty_blocks: int) -> bytes:
+    """A binary delta that makes a file of `result` bytes; its data is spread over lines and deflate blocks."""
+
     def number(value: int) -> bytes:
         groups = [value >> shift & 0x7F for shift in range(0, max(value.bit_length(), 1), 7)]
         return bytes([group | 0x80 for group in groups[:-1]] + groups[-1:])
 
-    def patch(result: int) -> bytes:
-        data = zlib.compress(number(40) + number(result) + b"\x90\x28" * 30)
-        line = bytes([len(data) + 64 if len(data) <= 26 else len(data) + 70]) + base64.b85encode(
-            data, pad=True
-        )
-        return b"diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\ndelta 66\n" + line + b"\n\n"
+    stored = zlib.compress(number(40) + number(result) + b"\x90\x28" * 30, 0)
+    data = stored[:2] + b"\0\0\0\xff\xff" * empty_blocks + stored[2:]
+    parts = [data[at : at + line_bytes] for at in range(0, len(data), line_bytes)]
+    lines = [
+        bytes([len(part) + (64 if len(part) <= 26 else 70)]) + base64.b85encode(part, pad=True)
+        for part in parts
+    ]
+    return b"diff --git a/x b/x\nindex 1..2 100644\nGIT binary patch\ndelta 66\n" + b"\n".join(
+        [*lines, b"", b""]
+    )
 
-    assert rules(scan(patch(1 << 34), LIMITS)) == ["intake.too_large", "intake.too_large"]
-    assert scan(patch(1200), LIMITS).problems == ()
+
+@pytest.mark.parametrize("line_bytes", [2, 13, 26, 27, 51, 52])
+@pytest.mark.parametrize("empty_blocks", [0, 1, 5, 20])
+def test_a_delta_that_asks_for_gigabytes_is_too_large(line_bytes: int, empty_blocks: int) -> None:
+    large = scan(delta_patch(1 << 34, line_bytes, empty_blocks), LIMITS)
+    assert rules(large) == ["intake.too_large", "intake.too_large"]
+    assert scan(delta_patch(1200, line_bytes, empty_blocks), LIMITS).problems == ()
+
+
+def test_a_delta_whose_size_is_far_away_is_refused() -> None:
+    assert "intake.rejected" in rules(scan(delta_patch(1200, 52, 2000), LIMITS))
+
+
+def test_header_lines_have_an_end() -> None:
+    for patch in (
+        b"diff --git a/%s b/x\n" % (b"x" * 20000),
+        b"diff --git a/x b/x\nold mode %s\n" % (b"1" * 20000),
+        b"--- a/x\t%s\n+++ b/x\n" % (b" " * 20000) + HUNK,
+        b"diff --cc %s\n" % (b"x" * 20000),
+    ):
+        assert "over-long header line" in [problem.detail for problem in scan(patch, LIMITS).problems]
+
+
+def test_a_combined_diff_names_its_path() -> None:
+    assert scan(b"diff --cc oracle/x\nindex 1,2..3\n", LIMITS).paths == (b"oracle/x",)
+    assert scan(b'diff --combined "\\157racle/x"\r\n', LIMITS).paths == (b"oracle/x",)
 
 
 def test_deleting_what_should_never_have_been_there_is_allowed() -> None:

@@ -111,12 +111,11 @@ class _Findings:
         end = end if end >= 0 else len(self.patch)
         return self.patch[at:end], end + 1
 
-    def header_line(self, at: int) -> tuple[bytes, int]:
-        """`line`, cut where no honest header goes on."""
-        line, following = self.line(at)
-        if len(line) > _LINE_BYTES or b"\0" in line:
-            self.problem_at(at, "header line that is over-long or holds NUL")
-        return line[:_LINE_BYTES], following
+    def cut(self, text: bytes, at: int) -> bytes:
+        """The text of a header line at `at`, cut where no honest one goes on."""
+        if len(text) > _LINE_BYTES:
+            self.problem_at(at, "over-long header line")
+        return text[:_LINE_BYTES]
 
     def exact_name(self, name: bytes) -> bytes:
         """Notes a path that git takes as it stands; returns it without doubled slashes, as git does."""
@@ -185,7 +184,7 @@ def _other_mark(found: _Findings, mark: re.Match[bytes]) -> int:
         found.mails += 1
     elif mark["combined"]:
         found.files += 1
-        found.exact_name(name_in(line[len(mark[0]) :][:_LINE_BYTES], b"\r"))
+        found.exact_name(name_in(found.cut(line[len(mark[0]) :], mark.start()), b"\r"))
         found.problem_at(mark.start(), "combined diff of a merge; submit a diff against one parent")
     elif mark["fragment"]:
         found.problem_at(mark.start(), "hunk without a header")
@@ -197,15 +196,15 @@ def _other_mark(found: _Findings, mark: re.Match[bytes]) -> int:
 def _git_header(found: _Findings, start: int) -> int:
     """Reads `diff --git` and the lines that belong to it; returns where the content begins."""
     found.files += 1
-    first, at = found.header_line(start)
+    first, at = found.line(start)
     names: dict[str, set[bytes]] = {"before": set(), "after": set()}
     modes = []
     for _ in range(_HEADER_LINES):
-        line, following = found.header_line(at)
+        line, following = found.line(at)
         kind = _FIELD.match(line)
         if not kind:
             break
-        value, at = line[kind.end() :], following
+        value, at = found.cut(line[kind.end() :], at), following
         if kind["old"] or kind["new"]:
             names["before" if kind["old"] else "after"].add(found.prefixed_name(name_in(value, b"\t\r")))
         elif kind["source"] or kind["target"]:
@@ -215,7 +214,7 @@ def _git_header(found: _Findings, start: int) -> int:
             modes.append((mode, not kind["old_mode"]))
     else:
         found.problem_at(start, f"header of more than {_HEADER_LINES} lines")
-    named = names_in(first[len(b"diff --git ") :], **names)
+    named = names_in(found.cut(first[len(b"diff --git ") :], start), **names)
     if len(named) != 2:
         found.problem_at(start, "header whose file names cannot be told")
     named = [found.prefixed_name(name) for name in named]
@@ -237,8 +236,9 @@ def _plain_header(found: _Findings, start: int) -> int:
     """Reads the `---` and `+++` lines of a diff that git did not make; a TAB ends the name."""
     at = start
     for _ in range(2):
-        line, at = found.header_line(at)
-        found.prefixed_name(name_in(line[4:], b"\t\r"))
+        line, following = found.line(at)
+        found.prefixed_name(name_in(found.cut(line[4:], at), b"\t\r"))
+        at = following
     return at
 
 
