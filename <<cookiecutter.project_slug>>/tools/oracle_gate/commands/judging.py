@@ -8,11 +8,12 @@ from __future__ import annotations
 import datetime
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..core import canonical
+from ..core.gitdb import Entries
 from ..core.oracle import Oracle
 from ..core.packet import Finding, LaneState, Packet, SandboxFacts
 from ..core.pins import this_platform, this_python
@@ -64,15 +65,18 @@ def facts(case: Case) -> Packet:
     context, oracle, change = case.context, case.oracle, case.change
     denied = denylist(change, oracle)
     results: dict[str, LaneResult] = {}
+    failed: tuple[Finding, ...] = ()
     sandbox = SandboxFacts(required=oracle.settings.sandbox.require)
     if change.problems or denied.hits or not oracle.pins:
         results = {name: lane(case, None) for name, lane in LANES.items()}
     else:
         _warn_of_machine(oracle)
-        with _arena(case) as arena:
+        place = bench(context, oracle, change.before, case.workers)
+        mode = "none" if case.unsandboxed else place.layer.name
+        sandbox = SandboxFacts(mode=mode, required=oracle.settings.sandbox.require)
+        patch, base, failed = _built(place, change)
+        with _arena(place, patch, base) if not failed else nullcontext() as arena:
             results = {name: lane(case, arena) for name, lane in LANES.items()}
-            mode = "none" if case.unsandboxed else arena.bench.layer.name
-            sandbox = SandboxFacts(mode=mode, required=oracle.settings.sandbox.require)
     states = {"denylist": "ran" if oracle.rules else "empty"} | {name: r.state for name, r in results.items()}
     required = oracle.settings.lanes.required
     launch, store = context.launch, context.store
@@ -90,6 +94,7 @@ def facts(case: Case) -> Packet:
         changes=changed_paths(change, store),
         denylist=denied,
         stale_pins=tuple(_stale(oracle)),
+        setup=failed,
         sandbox=sandbox,
         lanes={name: LaneState(name in required, state) for name, state in states.items()},  # type: ignore[arg-type]
         counts={name: number for result in results.values() for name, number in result.counts.items()},
@@ -97,16 +102,26 @@ def facts(case: Case) -> Packet:
     )
 
 
+def _built(place: Bench, change: Change) -> tuple[Entries, Entries, tuple[Finding, ...]]:
+    """The trees of patch and base after setup, or why there are none."""
+    patch = place.prepare(change.after)
+    base = patch if change.before == change.after else place.prepare(change.before)
+    if base.failure:
+        return {}, {}, (Finding("setup.base_failed", "[subject] setup", base.failure),)
+    if patch.failure:
+        return {}, {}, (Finding("setup.failed", "[subject] setup", patch.failure),)
+    return patch.entries, base.entries, ()
+
+
 @contextmanager
-def _arena(case: Case) -> Iterator[Arena]:
-    place = bench(case.context, case.oracle, case.change.before, case.workers)
+def _arena(place: Bench, patch: Entries, base: Entries) -> Iterator[Arena]:
     with ExitStack() as stack:
         yield Arena(
             place,
             Replayers(
-                patch=stack.enter_context(place.replayer(case.change.after)),
-                again=stack.enter_context(place.replayer(case.change.after, workers=1)),
-                base=stack.enter_context(place.replayer(case.change.before, workers=1)),
+                patch=stack.enter_context(place.replayer(patch)),
+                again=stack.enter_context(place.replayer(patch, workers=1)),
+                base=stack.enter_context(place.replayer(base, workers=1)),
             ),
         )
 

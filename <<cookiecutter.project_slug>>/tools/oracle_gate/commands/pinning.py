@@ -14,7 +14,7 @@ from ..core.oracle import Oracle
 from ..core.pins import Provenance, this_platform, this_python
 from ..runner.trial import Trial
 from .context import Context, warn
-from .replayers import bench
+from .replayers import opened_tree
 
 Rows = Sequence[corpus.Row]
 
@@ -27,7 +27,7 @@ def measure(
     Raises GateError (hold), with every row named on stderr, when a row is no evidence.
     """
     old = [row for row in oracle.rows if row.id in kept]
-    with bench(context, oracle, tree, workers).replayer(tree) as replayer:
+    with opened_tree(context, oracle, tree, tree, workers) as replayer:
         first = {trial.row.id: trial for trial in replayer.run([*new, *old])}
         # The second run: another worker, another scratch, the other order.
         second = {trial.row.id: trial for trial in replayer.run(new[::-1])}

@@ -9,7 +9,7 @@ from ..core.errors import Exit, GateError
 from ..core.gitdb import Entries
 from ..core.oracle import Oracle, read_oracle
 from .context import Context
-from .replayers import bench
+from .replayers import opened_tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     oracle = read_oracle(context.store, context.base_entries)
     entries = _tree(context, oracle, arguments.tree)
     different = 0
-    with bench(context, oracle, context.base_entries, arguments.workers).replayer(entries) as replayer:
+    with opened_tree(context, oracle, context.base_entries, entries, arguments.workers) as replayer:
         for trial in replayer.run(oracle.rows):
             expected = oracle.pins.get(trial.row.id)
             same = trial.result == ("exited", expected)

@@ -161,6 +161,7 @@ class Packet:
     changes: tuple[ChangedPath, ...] = ()
     denylist: DenylistFacts = field(default_factory=DenylistFacts)
     stale_pins: tuple[str, ...] = ()
+    setup: tuple[Finding, ...] = ()
     replay: tuple[ReplayRow, ...] = ()
     relations: tuple[Any, ...] = ()
     quarantine: tuple[Any, ...] = ()

@@ -58,7 +58,7 @@ RULES: dict[str, Rule] = {
     "quarantine.expired": Rule("hold", "a quarantine entry has expired", "Re-triage the flake; a human extends it."),
     "fixtures.missing": Rule("block", "a sealed fixture is not there", "The inventory drifted: restore it."),
     "fixtures.digest_mismatch": Rule("block", "a fixture has other bytes", "The inventory drifted: restore it."),
-    "properties.failed": Rule("block", "a sealed property rejects the patch", "Look at the counterexample on this host."),
+    "properties.failed": Rule("block", "a sealed property rejects the patch", "See the counterexample on this host."),
     "properties.not_run": Rule("block", "a sealed property did not run", "Silent skip is not a pass: repair it."),
     "properties.vacuous": Rule("hold", "a property accepts a stub program", _ORACLE),
     "sealed.empty": Rule("hold", "the sealed lane is required and empty", "Add properties and fixtures, run `seal`."),
@@ -106,7 +106,7 @@ def _oracle(packet: Packet) -> _Found:
 def _paths(packet: Packet) -> _Found:
     for problem in packet.intake:
         yield problem.rule, problem.subject, problem.detail
-    for hit in packet.denylist.hits:
+    for hit in (*packet.denylist.hits, *packet.setup):
         yield hit.rule, hit.subject, hit.detail
     for change in packet.changes:
         for kind in change.kinds:

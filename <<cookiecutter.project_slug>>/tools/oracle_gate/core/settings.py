@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from .decode import decode, utf8
 from .errors import GateError
+from .paths import fold
 
 PATH = "oracle/gate.toml"
+#: Bytes or files of any limit; more would be none.
+_LARGEST = 1 << 40
 #: Lanes that `[lanes] required` may name.
 Lane = Literal[
     "denylist", "replay", "relations", "quarantine", "identities", "fixtures", "properties", "freezes",
@@ -34,10 +37,18 @@ class View:
 
 @dataclass(frozen=True)
 class Subject:
-    """The judged program: `path` becomes PYTHONPATH, `python` replaces the environment's interpreter."""
+    """The judged program: `path` becomes PYTHONPATH, `python` replaces the environment's interpreter.
+
+    `setup` are commands that build a tree, `setup_timeout_s` seconds each; `tools` (on PATH) and `data`
+    are absolute folders of this machine that programs may read.
+    """
 
     path: tuple[str, ...] = ("src",)
     python: str = ""
+    setup: tuple[tuple[str, ...], ...] = ()
+    setup_timeout_s: float = 600.0
+    tools: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,7 +113,7 @@ def parse_settings(data: bytes, where: str = PATH) -> Settings:
     text = utf8(data, where)
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also for a whole number too long to read
         found = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         line = found.group(1) if found else str(text.count("\n") + 1)
         what = re.sub(r" \(at .*\)$", "", str(error))
@@ -127,17 +138,20 @@ def _line(text: str, complaint: str) -> int:
 
 def _check(settings: Settings, text: str, where: str) -> None:
     """Ranges and paths that the types do not say."""
+    sizes = {"replay.output_bytes": settings.replay.output_bytes}
+    sizes |= {f"limits.{field.name}": getattr(settings.limits, field.name) for field in fields(Limits)}
     complaints = [
-        (settings.replay.timeout_s <= 0, "replay.timeout_s is not above 0"),
-        (settings.replay.output_bytes <= 0, "replay.output_bytes is not above 0"),
+        (not 0 < size <= _LARGEST, f"{name} is not between 1 and {_LARGEST}") for name, size in sizes.items()
+    ]
+    complaints += [
+        (not 0 < settings.replay.timeout_s <= 3600, "replay.timeout_s is not between 0 and 3600 seconds"),
         (not 0 <= settings.replay.workers <= 64, "replay.workers is not between 0 and 64"),
-        (min(settings.limits.patch_bytes, settings.limits.files, settings.limits.literal_bytes) <= 0,
-         "limits are not above 0"),
         (not settings.view.hidden, "view.hidden is empty"),
-    ]  # fmt: skip
+        (not all(map(fold, settings.view.hidden)), "view.hidden names the whole repository"),
+    ]
     for path in (*settings.view.hidden, *settings.subject.path):
-        parts = path.strip("/").split("/")
-        bad = path.startswith("/") or ".." in parts or "" in parts
+        parts = path.removesuffix("/").split("/")
+        bad = "\0" in path or ".." in parts or "" in parts
         complaints.append((bad, f"{path!r} is not a path inside the repository"))
     for wrong, what in complaints:
         if wrong:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..core.canonical import Tokens, canonical_frames, digest
 from ..core.corpus import Row
+from ..core.errors import GateError
 from ..core.gitdb import Entries, ObjectStore
 from ..core.noise import NoiseRules
 from ..core.observation import Observation
@@ -21,6 +22,7 @@ from ..sandbox.layer import Inside, Layer
 from .environment import Envelope, Subject
 from .job import Job, Limits, TreeSource
 from .pool import Pool
+from .setup import Builder, Built
 from .subject import interpreter
 from .trial import Trial
 
@@ -85,10 +87,16 @@ class Bench:
     subject: Subject
     workers: int
 
-    @contextmanager
-    def replayer(self, entries: Entries, *, workers: int | None = None) -> Iterator[TreeReplayer]:
-        """Opens a pool on the replayed tree of `entries`."""
+    def prepare(self, entries: Entries) -> Built:
+        """The tree that rows of `entries` run in: its view, the corpus's data, and what setup makes of it."""
         tree = replayed(entries, self.corpus, self.settings.view.hidden)
+        subject = self.settings.subject
+        builder = Builder(self.store, self.layer, self.subject, subject.setup, subject.setup_timeout_s)
+        return builder.build(tree)
+
+    @contextmanager
+    def replayer(self, tree: Entries, *, workers: int | None = None) -> Iterator[TreeReplayer]:
+        """Opens a pool on a prepared tree."""
         source = TreeSource(partial(materialise, self.store, tree), partial(differences, self.store, tree))
         limits = Limits(self.settings.replay.timeout_s, self.settings.replay.output_bytes)
         with Pool(source, self.layer, self.subject, workers=workers or self.workers, limits=limits) as pool:
@@ -98,7 +106,13 @@ class Bench:
 def subject_of(own: Path, settings: Settings, requirements: bytes) -> Subject:
     """The judged programs' surroundings; GateError when their environment is not built."""
     python = interpreter(own, settings, requirements)
-    return Subject(python, import_path=settings.subject.path, read_only=(python.parent.parent,))
+    tools, data = (tuple(map(Path, paths)) for paths in (settings.subject.tools, settings.subject.data))
+    for folder in (*tools, *data):
+        if not (folder.is_absolute() and folder.is_dir()):
+            raise GateError(
+                "is not an absolute folder here", where=str(folder), todo="correct [subject] tools or data"
+            )
+    return Subject(python, tools, settings.subject.path, (python.parent.parent, *data))
 
 
 def worker_count(settings: Settings, wanted: int | None) -> int:
