@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import sys
 import types
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -108,8 +109,10 @@ class _Reader:
             return {key: self.value(arguments[1], item, f"{path}.{key}") for key, item in value.items()}
         if origin is Literal:
             fits = any(value == a and type(value) is type(a) for a in arguments)
+        elif hint is float:  # neither NaN nor infinite, nor a whole number that no float can hold
+            fits = type(value) in (int, float) and abs(value) <= sys.float_info.max
         else:
-            fits = hint is Any or type(value) is hint or (hint is float and type(value) is int)
+            fits = hint is Any or type(value) is hint
         if not fits:
             raise self.fail(f"{path} is not {_describe(hint)}", path)
         return float(value) if hint is float else value

@@ -149,10 +149,11 @@ def _check(settings: Settings, text: str, where: str) -> None:
         (not settings.view.hidden, "view.hidden is empty"),
         (not all(map(fold, settings.view.hidden)), "view.hidden names the whole repository"),
     ]
-    for path in (*settings.view.hidden, *settings.subject.path):
-        parts = path.removesuffix("/").split("/")
-        bad = "\0" in path or ".." in parts or "" in parts
-        complaints.append((bad, f"{path!r} is not a path inside the repository"))
+    for name, paths in (("view.hidden", settings.view.hidden), ("subject.path", settings.subject.path)):
+        for path in paths:
+            parts = path.removesuffix("/").split("/")
+            bad = "\0" in path or ".." in parts or "" in parts
+            complaints.append((bad, f"{name} holds {path!r}, not a path inside the repository"))
     for wrong, what in complaints:
         if wrong:
             raise GateError(what, where=f"{where}:{_line(text, what)}", todo="correct the value")
