@@ -14,7 +14,8 @@ from ..core.oracle import Oracle
 from ..core.pins import Provenance, this_platform, this_python
 from ..runner.trial import Trial
 from .context import Context, warn
-from .replayers import opened_tree
+from .null_controls import Measured, measure_rows
+from .replayers import bench
 
 Rows = Sequence[corpus.Row]
 
@@ -22,54 +23,58 @@ Rows = Sequence[corpus.Row]
 def measure(
     context: Context, oracle: Oracle, tree: Entries, new: Rows, kept: Mapping[str, str], workers: int | None
 ) -> dict[str, Trial]:
-    """A trial for every row: `new` ones run twice, `kept` ones must give their pin again.
+    """A trial for every row: `new` ones pass the null controls, `kept` ones give their pin again.
 
     Raises GateError (hold), with every row named on stderr, when a row is no evidence.
     """
     old = [row for row in oracle.rows if row.id in kept]
-    with opened_tree(context, oracle, tree, tree, workers) as replayer:
-        first = {trial.row.id: trial for trial in replayer.run([*new, *old])}
-        # The second run: another worker, another scratch, the other order.
-        second = {trial.row.id: trial for trial in replayer.run(new[::-1])}
-    _refuse(
-        "moved",
-        [row for row in old if first[row.id].result != ("exited", kept[row.id])],
-        lambda _: "misses its pin",
-    )
-    _refuse(
-        "misbehaving",
-        [row for row in new if first[row.id].status != "exited"],
-        lambda row: first[row.id].status,
-    )
-    _refuse(
-        "emptied",
-        [row for row in new if not first[row.id].digest],
-        lambda _: "noise rules drop all of a stream",
-    )
-    _refuse(
-        "unstable",
-        [row for row in new if first[row.id].result != second[row.id].result],
-        lambda _: "two runs differ",
-    )
-    _warn(oracle, new, first)
-    return first
+    place = bench(context, oracle, tree, workers)
+    prepared = place.prepare(tree)
+    if prepared.failure:
+        raise GateError(prepared.failure, where="[subject] setup", todo="repair the build")
+    found = measure_rows(place, context.store, prepared, new, old)
+    first = found.first
+    refusals: list[tuple[str, Rows, Callable[[corpus.Row], str]]] = [
+        (
+            "moved",
+            [r for r in old if first[r.id].result != ("exited", kept[r.id])],
+            lambda _: "misses its pin",
+        ),
+        ("misbehaving", [r for r in new if first[r.id].status != "exited"], lambda r: first[r.id].status),
+        ("emptied", [r for r in new if not first[r.id].digest], lambda _: "noise rules drop all of a stream"),
+        ("unstable", [r for r in new if found.unsteady(r)], lambda r: found.differing_lines[r.id]),
+        ("inert", [r for r in new if found.inert(r)], lambda _: "gives the same without the sources"),
+    ]
+    for kind, rows, say in refusals:
+        _refuse(kind, rows, say)
+    _warn(oracle, new, found)
+    return dict(first)
 
 
 def _refuse(kind: str, rows: Rows, say: Callable[[corpus.Row], str]) -> None:
     for row in rows:
         print(f"gate: {corpus.PATH}:{row.line}: {kind}:{row.id}: {say(row)}", file=sys.stderr)
     if rows:
-        todo = "make the rows steady or remove them; nothing was pinned"
+        todo = "make the rows steady evidence or remove them; nothing was pinned"
         raise GateError(f"{len(rows)} {kind} row(s)", where=corpus.PATH, todo=todo, exit_code=Exit.HOLD)
 
 
-def _warn(oracle: Oracle, rows: Rows, found: Mapping[str, Trial]) -> None:
+def _warn(oracle: Oracle, rows: Rows, found: Measured) -> None:
     """What a reviewer should know of the corpus, with counts (design, section 8)."""
-    forms = [(row, form) for row in rows if (form := found[row.id].canonical)]
-    _count("say json and are not", [row.id for row, form in forms if form.not_json])
-    respelt = [row.id for row, form in forms if form.changed_more_than_roots]
+    trials = [found.first[row.id] for row in rows]
+    forms = [(trial.row.id, trial.canonical) for trial in trials if trial.canonical]
+    seen: dict[str, str] = {}
+    same = [trial.row.id for trial in trials if seen.setdefault(trial.digest, trial.row.id) != trial.row.id]
+    _count("show stack frames", [row for row, form in forms if form.has_stack_frames])
+    _count("end with a failure", [trial.row.id for trial in trials if trial.exit_code])
+    _count("give the same as an earlier row", same)
+    _count("depend on the hash seed", [row.id for row in rows if found.seed_sensitive(row)])
+    _count("say json and are not", [row for row, form in forms if form.not_json])
+    respelt = [row for row, form in forms if form.changed_more_than_roots]
     _count('are judged without their spelling (a row about formatting wants "format": "text")', respelt)
-    hits = {index for trial in found.values() if trial.canonical for index in trial.canonical.noise_hits}
+    hits = {
+        index for trial in found.first.values() if trial.canonical for index in trial.canonical.noise_hits
+    }
     for index, rule in enumerate(oracle.noise.rules):
         if index not in hits:
             warn(f"oracle/noise.txt:{rule.line}: unused noise rule")

@@ -50,6 +50,7 @@ class Digested:
     emptied: bool
     not_json: bool
     changed_more_than_roots: bool
+    has_stack_frames: bool = False
 
 
 def digest(observation: Observation, format: Format, tokens: Tokens, noise: NoiseRules) -> Digested:
@@ -66,6 +67,7 @@ def digest(observation: Observation, format: Format, tokens: Tokens, noise: Nois
         emptied=notes.emptied,
         not_json="stdout" in notes.not_json,
         changed_more_than_roots=notes.respelt or notes.noise_lines > 0,
+        has_stack_frames=notes.stack_frames,
     )
 
 
@@ -110,6 +112,7 @@ class _Notes:
     emptied: bool = False
     not_json: set[str] = field(default_factory=set)  # names of frames
     respelt: bool = False
+    stack_frames: bool = False
 
 
 @dataclass(frozen=True)
@@ -180,7 +183,7 @@ def _text(name: str, chunks: Iterable[bytes], form: _Form, notes: _Notes) -> Ite
             if form.format == "jsonl":
                 notes.not_json.add(name)
         elif piece.kind == "frames":
-            notes.respelt = True
+            notes.respelt = notes.stack_frames = True
             yield _without_noise(piece.data, form.noise, notes)
         elif form.format == "jsonl":
             yield b"".join([_jsonl_line(name, line, form, notes) for line in BytesIO(piece.data)])

@@ -72,7 +72,7 @@ class TreeReplayer:
         tokens = Tokens(((os.fsencode(inside.tree), "ROOT"), (os.fsencode(inside.scratch), "TMP")))
         found = digest(observation, row.format, tokens, self.noise)
         kept = canonical_frames(observation, row.format, tokens, self.noise, _FRAME_LIMIT) if frames else []
-        return Trial(row, "exited", found, tuple(kept))
+        return Trial(row, "exited", observation.exit_code, found, tuple(kept))
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,14 @@ _OUTPUT_BYTES, _KEPT = 1 << 30, 2000
 
 @dataclass(frozen=True)
 class Built:
-    """The tree after setup; `failure` says which command failed and how, empty when none did."""
+    """The tree after setup, and the paths that setup `made` or changed.
+
+    `failure` says which command failed and how, empty when none did.
+    """
 
     entries: Entries
     failure: str = ""
+    made: frozenset[bytes] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,8 @@ class Builder:
                 tree.pop(path, None)
                 if entry is not None:
                     tree[path] = entry
-        return Built(tree)
+        made = frozenset(path for path, entry in tree.items() if entries.get(path) != entry)
+        return Built(tree, made=made)
 
     def _outcome(
         self, _job: Job, observation: Observation, _inside: Inside

@@ -17,6 +17,7 @@ class Trial:
 
     row: Row
     status: Status
+    exit_code: int = 0
     canonical: Digested | None = None
     frames: tuple[tuple[str, bytes], ...] = ()
 
