@@ -47,8 +47,8 @@ class Envelope:
 STANDARD = Envelope()
 
 
-def variables(subject: Subject, inside: Inside, envelope: Envelope, row: Mapping[str, str]) -> dict[str, str]:
-    """Every environment variable of a run; the row's own come last."""
+def variables(subject: Subject, inside: Inside) -> dict[str, str]:
+    """The environment variables that every run of one worker has in common."""
     return {
         "PATH": os.pathsep.join(map(str, subject.search_path)),
         "HOME": f"{inside.scratch}/home",
@@ -57,15 +57,17 @@ def variables(subject: Subject, inside: Inside, envelope: Envelope, row: Mapping
         "TZ": "UTC",
         "COLUMNS": "80",
         "SOURCE_DATE_EPOCH": "0",
-        "PYTHONHASHSEED": str(envelope.hash_seed),
         "NO_COLOR": "1",
         "TERM": "dumb",
         "PYTHONPATH": os.pathsep.join(f"{inside.tree}/{path}" for path in subject.import_path),
         # An interpreter that runs as root would write into the read-only tree.
         "PYTHONDONTWRITEBYTECODE": "1",
-        **envelope.variables,
-        **row,
     }
+
+
+def additions(envelope: Envelope, row: Mapping[str, str]) -> dict[str, str]:
+    """What one run has besides or instead; the row's own variables come last."""
+    return {"PYTHONHASHSEED": str(envelope.hash_seed), **envelope.variables, **row}
 
 
 def find(name: str, subject: Subject) -> Path | None:

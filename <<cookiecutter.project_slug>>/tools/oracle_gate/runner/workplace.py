@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..sandbox.layer import Inside, Layer, Visible
-from .environment import Envelope, Subject, find, variables
+from .environment import Envelope, Subject, additions, find, variables
 from .folders import make_read_only, remove_folder
 from .job import Job, Limits, TreeSource, encode_files
 from .process import WorkerProcess
@@ -35,6 +35,7 @@ class Workplace:
                 "tree": launch.inside.tree,
                 "scratch": launch.inside.scratch,
                 "emptied": launch.emptied,
+                "env": variables(subject, launch.inside),
                 "output_bytes": limits.output_bytes,
                 "limits": limits.resources(),
             }
@@ -49,7 +50,7 @@ class Workplace:
         request: Mapping[str, object] = {
             "program": program,
             "argv": argv,
-            "env": variables(self._subject, self.inside, envelope, job.env),
+            "env": additions(envelope, job.env),
             "stdin": job.stdin is not None,
             "files": encode_files(job),
             "timeout_s": self._limits.seconds(job),

@@ -26,6 +26,9 @@ from .folders import OPEN_FOLDER, empty, open_folder
 from .programs import end_children, execute
 
 LENGTH = struct.Struct(">I")
+#: HOME and TMPDIR, sorted.
+_SCRATCH = ["home", "tmp"]
+_PRIVATE = stat.S_IFDIR | 0o700
 _DUMPABLE, _CHILD_SUBREAPER, _NO_NEW_PRIVILEGES = 4, 36, 38
 
 
@@ -34,6 +37,7 @@ class Box(NamedTuple):
 
     tree: str
     scratch_path: str
+    env: dict[str, str]
     output_bytes: int
     scratch: int
     emptied: tuple[int, ...]
@@ -84,14 +88,27 @@ def _serve(files: list[int]) -> None:
     if setup is None:
         return
     os.umask(0o022)
+    _heed_signals()
     _set_limits(setup["limits"])
     scratch = os.open(setup["scratch"], OPEN_FOLDER)
     emptied = tuple(os.open(path, OPEN_FOLDER) for path in setup["emptied"])
-    box = Box(setup["tree"], setup["scratch"], setup["output_bytes"], scratch, emptied, null, *files)
+    box = Box(
+        setup["tree"], setup["scratch"], setup["env"], setup["output_bytes"], scratch, emptied, null, *files
+    )
     _clear(box)
     _write(answers, {"status": "ready", "exit_code": 0, "detail": ""})
     while (job := _read(requests)) is not None:
         _write(answers, _run(box, job))
+
+
+def _heed_signals() -> None:
+    """Programs inherit what is ignored: nothing, not even under nohup.
+
+    SIGPIPE and SIGXFSZ are errors in this process, and given back to programs when they start.
+    """
+    for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _set_limits(limits: dict[str, int]) -> None:
@@ -112,7 +129,8 @@ def _run(box: Box, job: dict[str, Any]) -> dict[str, object]:
     streams = (box.stdin if job["stdin"] else box.null, box.stdout, box.stderr)
     try:
         laid = _enter(box, job["files"])
-        status, exit_code = execute(job["program"], job["argv"], job["env"], streams, job["timeout_s"])
+        env = {**box.env, **job["env"]}
+        status, exit_code = execute(job["program"], job["argv"], env, streams, job["timeout_s"])
     except OSError as error:
         status, exit_code, laid = "refused", 0, None
         detail = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
@@ -141,13 +159,14 @@ def _enter(box: Box, files: dict[str, dict[str, str]] | None) -> Laid | None:
 
 
 def _report(box: Box, laid: Laid | None) -> bool:
-    """Writes the changes in the case folder; False when they are more than the output limit."""
+    """Writes the changes in the case folder; none and False when they are more than the output limit."""
     if laid is None:
         return True
     case = _open_case(box)
     try:
         report_changes(case, laid, box.changes, box.output_bytes)
     except TooMuch:
+        os.ftruncate(box.changes, 0)
         return False
     finally:
         os.close(case)
@@ -166,17 +185,36 @@ def _open_case(box: Box) -> int:
 
 
 def _clear(box: Box) -> None:
-    """An empty scratch with a new HOME and TMPDIR; raises when a program moved the scratch away.
+    """An empty scratch with HOME and TMPDIR; raises when a program moved the scratch away.
 
-    Works on the folder that was opened at the start: its path may meanwhile lead anywhere.
+    Works on the folder that was opened at the start: its path may meanwhile lead anywhere. Folders that
+    are as they should be stay: making them anew costs more than a program where a disk keeps a journal.
     """
     held, found = os.fstat(box.scratch), os.lstat(box.scratch_path)
     if (held.st_dev, held.st_ino) != (found.st_dev, found.st_ino):
         raise FileNotFoundError("the scratch was moved")
-    for folder in (box.scratch, *box.emptied):
+    for folder in box.emptied:
         empty(folder)
-    for name in ("home", "tmp"):
-        os.mkdir(name, 0o700, dir_fd=box.scratch)
+    if not _is_clean(box.scratch, held):
+        empty(box.scratch)
+        for name in _SCRATCH:
+            os.mkdir(name, 0o700, dir_fd=box.scratch)
+
+
+def _is_clean(scratch: int, info: os.stat_result) -> bool:
+    """Whether the scratch holds HOME and TMPDIR, both empty and nothing else."""
+    if info.st_mode != _PRIVATE or sorted(os.listdir(scratch)) != _SCRATCH:
+        return False
+    for name in _SCRATCH:
+        if os.stat(name, dir_fd=scratch, follow_symlinks=False).st_mode != _PRIVATE:
+            return False
+        folder = os.open(name, OPEN_FOLDER, dir_fd=scratch)
+        try:
+            if os.listdir(folder):  # noqa: PTH208
+                return False
+        finally:
+            os.close(folder)
+    return True
 
 
 def _prctl(option: int, value: int) -> None:
