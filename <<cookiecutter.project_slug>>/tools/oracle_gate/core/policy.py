@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .errors import Exit
+from .errors import Exit, GateError
 from .packet import Outcome, Packet, Reason
 
 
@@ -108,6 +108,9 @@ def _paths(packet: Packet) -> _Found:
         yield problem.rule, problem.subject, problem.detail
     for hit in (*packet.denylist.hits, *packet.setup):
         yield hit.rule, hit.subject, hit.detail
+    for approval in packet.approvals:
+        if not approval.valid:
+            yield "approval.invalid", approval.id or "statement", approval.complaint
     for change in packet.changes:
         for kind in change.kinds:
             yield kind, change.path, ""
@@ -136,11 +139,19 @@ def _sandbox(packet: Packet) -> _Found:
 
 
 def judge(packet: Packet) -> Packet:
-    """The packet with reasons, verdict and merge_ok; what it held of these before is not looked at."""
+    """The packet with reasons, verdict and merge_ok; what it held of these before is not looked at.
+
+    Raises GateError for a fact that names no rule, which only a packet of another version or a forged one has.
+    """
     order = list(RULES)
     parts = (_oracle, _paths, _replay, _sandbox)
     # A base that pins nothing cannot judge: that is said first, and alone.
     found = {item for part in parts for item in part(packet)} if packet.counts.get("pins") else {_UNARMED}
+    accepted = {rule for approval in packet.approvals if approval.valid for rule in approval.accepts}
+    found = {item for item in found if item[0] not in accepted}
+    unknown = sorted(rule for rule, _, _ in found if rule not in RULES)
+    if unknown:
+        raise GateError(f"unknown rule {unknown[0]!r}", where="packet", todo="judge the change again")
     reasons = tuple(
         Reason(rule, RULES[rule].outcome, subject, detail, RULES[rule].next_step)
         for rule, subject, detail in sorted(
