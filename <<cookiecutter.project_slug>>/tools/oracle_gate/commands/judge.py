@@ -15,8 +15,9 @@ from ..core.patching import submit_patch
 from ..core.policy import exit_code, judge
 from ..core.submission import Change
 from ..render.terminal import show
+from .case import Case
 from .context import Context
-from .judging import Case, facts
+from .judging import facts
 from .output import PACKET, remove_old, write_packet
 
 
@@ -37,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sandbox", choices=["auto", "none"], default="auto", help="none: for debugging, never eligible"
     )
     parser.add_argument("--now", type=_date, metavar="DATE", help="judge as of this UTC date (YYYY-MM-DD)")
+    parser.add_argument(
+        "--approval", type=Path, action="append", default=[], metavar="FILE", help="a signed statement"
+    )
     parser.add_argument("--json", action="store_true", help="print the verdict and the packet's path as JSON")
     parser.add_argument("--verbose", action="store_true", help="name ids under CI as well")
 
@@ -53,7 +57,10 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     oracle = read_oracle(context.store, context.base_entries)
     change, mode = _submitted(context, oracle, arguments)
     today = arguments.now or datetime.datetime.now(datetime.UTC).date()
-    case = Case(context, oracle, change, mode, today, arguments.workers, arguments.sandbox == "none")
+    case = Case(
+        context, oracle, change.before, change, mode, today, arguments.workers, arguments.sandbox == "none",
+        now=arguments.now, approvals=tuple(arguments.approval),
+    )  # fmt: skip
     packet = judge(facts(case))
     write_packet(out, packet, {"seconds": round(time.monotonic() - started, 3)})
     if arguments.json:

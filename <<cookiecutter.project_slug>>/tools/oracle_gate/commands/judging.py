@@ -5,12 +5,10 @@ A denied path or a refused patch ends it before a file of the patch touches a di
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import replace
 
 from ..core import canonical
 from ..core.gitdb import Entries
@@ -19,51 +17,19 @@ from ..core.packet import Finding, LaneState, Packet, SandboxFacts
 from ..core.pins import this_platform, this_python
 from ..core.submission import Change, change_id
 from ..lanes.changed_paths import changed_paths
-from ..lanes.denylist import denylist
 from ..lanes.replay import Pinned, Replayers, replay
 from ..runner.replayer import Bench
-from .context import Context, warn
+from .case import Arena, Case, Lane, LaneResult
+from .context import warn
+from .judging_approvals import grant, mark_approved
 from .replayers import bench
 
 
-@dataclass(frozen=True)
-class Case:
-    """One judgement: the change, what judges it, as of which day, with how many workers, isolated or not."""
-
-    context: Context
-    oracle: Oracle
-    change: Change
-    mode: str
-    today: datetime.date
-    workers: int | None
-    unsandboxed: bool
-
-
-@dataclass(frozen=True)
-class Arena:
-    """Where patched code runs: pools on the tree of the patch (twice) and on the base's."""
-
-    bench: Bench
-    replayers: Replayers
-
-
-@dataclass(frozen=True)
-class LaneResult:
-    """What a lane found: packet fields by name, the lane's state, numbers for `counts`."""
-
-    fields: Mapping[str, Any]
-    state: Literal["ran", "empty", "not_run"]
-    counts: Mapping[str, int]
-
-
-#: A lane that runs patched code; it gets no arena when the judgement has ended before it.
-Lane = Callable[[Case, Arena | None], LaneResult]
-
-
-def facts(case: Case) -> Packet:
+def facts(submitted: Case) -> Packet:
     """Runs the lanes; the result has no verdict yet."""
-    context, oracle, change = case.context, case.oracle, case.change
-    denied = denylist(change, oracle)
+    granted = grant(submitted)
+    case = replace(submitted, oracle=granted.oracle, corpus=granted.corpus, verified=granted.verified)
+    context, oracle, change, denied = case.context, case.oracle, case.change, granted.denied
     results: dict[str, LaneResult] = {}
     failed: tuple[Finding, ...] = ()
     sandbox = SandboxFacts(required=oracle.settings.sandbox.require)
@@ -71,7 +37,7 @@ def facts(case: Case) -> Packet:
         results = {name: lane(case, None) for name, lane in LANES.items()}
     else:
         _warn_of_machine(oracle)
-        place = bench(context, oracle, change.before, case.workers)
+        place = bench(context, oracle, case.corpus, case.workers)
         mode = "none" if case.unsandboxed else place.layer.name
         sandbox = SandboxFacts(mode=mode, required=oracle.settings.sandbox.require)
         patch, base, failed = _built(place, change)
@@ -95,6 +61,7 @@ def facts(case: Case) -> Packet:
         denylist=denied,
         stale_pins=tuple(_stale(oracle)),
         setup=failed,
+        approvals=case.verified.facts,
         sandbox=sandbox,
         lanes={name: LaneState(name in required, state) for name, state in states.items()},  # type: ignore[arg-type]
         counts={name: number for result in results.values() for name, number in result.counts.items()},
@@ -132,7 +99,7 @@ def _replay(case: Case, arena: Arena | None) -> LaneResult:
     if arena is None:
         return LaneResult({}, "not_run", counts)
     pinned = Pinned(oracle.pins, made.noise_lines if made else {})
-    rows = tuple(replay(oracle.rows, pinned, arena.replayers))
+    rows = mark_approved(tuple(replay(oracle.rows, pinned, arena.replayers)), case.verified)
     counts |= Counter(row.status for row in rows)
     return LaneResult({"replay": rows}, "ran" if oracle.rows else "empty", counts)
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "record": ("record", "pin the corpus for the first time, after a human's review"),
     "replay": ("replay", "replay the corpus and compare, without a verdict"),
     "judge": ("judge", "judge a patch or the work tree: all lanes, a packet, a verdict"),
+    "approve": ("approve", "sign a human's statement about a packet"),
     "verdict": ("verdict", "judge a stored packet again"),
     "report": ("report", "render a stored packet"),
     "explain": ("explain", "say what a rule means and what to do about it"),

@@ -7,11 +7,14 @@ import os
 import re
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..core import corpus, pins
+from ..core.approvals import SIGNERS, Signers, read_submitted
 from ..core.errors import Exit, GateError
 from ..core.oracle import Oracle, read_control, read_oracle
 from ..core.paths import fold, printable
+from ..core.statements import parse_statement
 from ..core.submission import Change
 from .context import Context, warn
 from .pinning import measure, write_pins
@@ -30,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--add", action="store_true", help="pin rows that have no pin; all others must reproduce"
     )
     parser.add_argument("--remove", nargs="+", metavar="ID", default=[], help="drop the pins of removed rows")
+    parser.add_argument(
+        "--approval", type=Path, metavar="FILE", help="re-pin exactly what this statement covers"
+    )
     parser.add_argument("--workers", type=int, help="worker processes (default: [replay] workers)")
 
 
@@ -51,6 +57,8 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     if arguments.print_digest:
         print(digest)
         return Exit.OK
+    if arguments.approval:
+        return _repin(context, oracle, change, arguments)
     _check_reviewer(context, arguments.reviewed_by)
     plan = _plan(oracle, arguments)
     _review(plan, digest, arguments.corpus_sha256)
@@ -59,6 +67,26 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     print(
         f"record: pinned {len(plan.new)} row(s), {len(plan.kept)} reproduced; now review and commit oracle/"
     )
+    return Exit.OK
+
+
+def _repin(context: Context, oracle: Oracle, change: Change, arguments: argparse.Namespace) -> Exit:
+    """Changes the pins that a verified statement names, old to new, if every row gives them; no other."""
+    submitted = read_submitted(arguments.approval)
+    statement = parse_statement(submitted.data, submitted.where)
+    signers = Signers(read_control(context.store, context.base_entries, SIGNERS), context.folder("signers"))
+    signer = signers.verify(submitted.data, submitted.signature)
+    if not signer:
+        raise GateError("no allowed signer's signature", where=submitted.where, todo="sign it with `approve`")
+    for name, pin in statement.ids.items():
+        if oracle.pins.get(name) != pin.old:
+            raise GateError(
+                f"the pin of {name!r} is not the old one stated", where=submitted.where, todo="judge again"
+            )
+    wanted = {**oracle.pins, **{name: pin.new for name, pin in statement.ids.items()}}
+    found = measure(context, oracle, change.after, (), wanted, arguments.workers)
+    write_pins(context, oracle, signer, found)
+    print(f"record: re-pinned {len(statement.ids)} row(s) as stated by {signer}; commit oracle/")
     return Exit.OK
 
 
@@ -82,7 +110,7 @@ def _is_open(folded: str) -> bool:
 def _check_reviewer(context: Context, reviewer: str | None) -> None:
     if not re.fullmatch(r"[^<>\n]*[^<>\s][^<>\n]* <[^<>\s@]+@[^<>\s@]+>", reviewer or ""):
         raise GateError("no reviewer", todo='pass --reviewed-by "Name <mail@host>"')
-    signers = read_control(context.store, context.base_entries, "oracle/allowed_signers")
+    signers = read_control(context.store, context.base_entries, SIGNERS)
     if not any(line.strip() and not line.startswith(b"#") for line in signers.split(b"\n")):
         warn("oracle/allowed_signers is empty: later changes of the oracle will need an administrator")
 

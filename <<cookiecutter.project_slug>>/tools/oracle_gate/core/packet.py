@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 Outcome = Literal["eligible", "block", "hold", "inspect", "none"]
 ReplayStatus = Literal[
-    "match", "drift", "unstable", "misbehaved", "base_mismatch", "missing", "unpinned", "not_run"
+    "match", "drift", "unstable", "misbehaved", "base_mismatch", "missing", "unpinned", "not_run",
+    "approved",
 ]  # fmt: skip
 
 
@@ -50,10 +51,12 @@ class ChangedPath:
 
 @dataclass(frozen=True)
 class DenylistFacts:
-    """How many rules the base has, and which paths they or the built-in list matched."""
+    """How many rules the base has, which paths they or the built-in list matched, which of these a
+    verified statement covers."""
 
     rules: int = 0
     hits: tuple[Finding, ...] = ()
+    approved: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,19 @@ class Workspace:
 
 
 @dataclass(frozen=True)
+class Approval:
+    """A statement that came with the change: who signed it, whether it counts, which rules it accepts."""
+
+    id: str
+    kind: str
+    signer: str
+    note: str
+    valid: bool
+    complaint: str = ""
+    accepts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Tests:
     """Test identities against the base."""
 
@@ -174,5 +190,5 @@ class Packet:
     sandbox: SandboxFacts = field(default_factory=SandboxFacts)
     workspace: Workspace = field(default_factory=Workspace)
     lanes: Mapping[str, LaneState] = field(default_factory=dict)
-    approvals: tuple[Any, ...] = ()
+    approvals: tuple[Approval, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,58 @@
+"""What one judgement is about, what its lanes get, and what they give."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ..core.approvals import Verified
+from ..core.gitdb import Entries
+from ..core.oracle import Oracle
+from ..core.submission import Change
+from ..lanes.replay import Replayers
+from ..runner.replayer import Bench
+from .context import Context
+
+
+@dataclass(frozen=True)
+class Case:
+    """One judgement: the change, what judges it, as of which day, with how many workers, isolated or not.
+
+    `corpus` is the tree whose corpus data rows read, `now` an injected clock, `approvals` files of statements.
+    """
+
+    context: Context
+    oracle: Oracle
+    corpus: Entries
+    change: Change
+    mode: str
+    today: datetime.date
+    workers: int | None
+    unsandboxed: bool
+    now: datetime.date | None = None
+    approvals: tuple[Path, ...] = ()
+    verified: Verified = field(default_factory=lambda: Verified((), (), frozenset()))
+
+
+@dataclass(frozen=True)
+class Arena:
+    """Where patched code runs: pools on the tree of the patch (twice) and on the base's."""
+
+    bench: Bench
+    replayers: Replayers
+
+
+@dataclass(frozen=True)
+class LaneResult:
+    """What a lane found: packet fields by name, the lane's state, numbers for `counts`."""
+
+    fields: Mapping[str, Any]
+    state: Literal["ran", "empty", "not_run"]
+    counts: Mapping[str, int]
+
+
+#: A lane that runs patched code; it gets no arena when the judgement has ended before it.
+Lane = Callable[[Case, Arena | None], LaneResult]

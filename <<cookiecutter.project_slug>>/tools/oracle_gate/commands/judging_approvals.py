@@ -1,0 +1,101 @@
+"""Which statements count for a change, and what follows: hits that are approved, inputs read from the
+patched tree (design, section 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..core.approvals import SIGNERS, Signers, Verified, read_submitted, submitted_with, verify_all
+from ..core.gitdb import Entries
+from ..core.oracle import Oracle, read_control, read_oracle
+from ..core.packet import DenylistFacts, Finding, ReplayRow
+from ..core.pins import DIGESTS, PROVENANCE, parse_digests
+from ..core.statements import ALWAYS_BASE, covers_pins
+from ..core.submission import Change, change_id
+from ..lanes.denylist import denylist
+from .case import Case
+
+_PINS = (DIGESTS, PROVENANCE)
+
+
+@dataclass(frozen=True)
+class Granted:
+    """The denylist's facts after approval, and the oracle and corpus that the change is judged by."""
+
+    verified: Verified
+    denied: DenylistFacts
+    oracle: Oracle
+    corpus: Entries
+
+
+def grant(case: Case) -> Granted:
+    """Verifies the change's own statements and those given by file; without any, the base's oracle stays."""
+    context, oracle, change = case.context, case.oracle, case.change
+    signers = Signers(
+        read_control(context.store, change.before, SIGNERS),
+        context.folder("signers"),
+        case.now,
+    )
+    submitted = [*submitted_with(change, context.store), *map(read_submitted, case.approvals)]
+    verified = verify_all(
+        submitted,
+        signers,
+        change_id(context.store, change.changed),
+        change.base,
+        oracle.settings.approvals.overridable,
+    )
+    facts = denylist(change, oracle)
+    approved = {hit for hit in facts.hits if _covered(hit, verified)}
+    if _pins_covered(case, verified):
+        approved |= {hit for hit in facts.hits if hit.subject in _PINS}
+    open_hits = tuple(hit for hit in facts.hits if hit not in approved)
+    denied = DenylistFacts(facts.rules, open_hits, tuple(hit for hit in facts.hits if hit in approved))
+    if not approved or open_hits:
+        return Granted(verified, denied, oracle, change.before)
+    corpus = _with_approved(change, {hit.subject for hit in approved})
+    amended = read_oracle(context.store, corpus, settings_from=change.before)
+    return Granted(verified, denied, replace(amended, rules=oracle.rules, settings=oracle.settings), corpus)
+
+
+def _covered(hit: Finding, verified: Verified) -> bool:
+    if hit.subject.encode() in verified.valid_paths:
+        return True
+    return any(hit.subject in statement.paths for statement in verified.statements)
+
+
+def _pins_covered(case: Case, verified: Verified) -> bool:
+    """Whether the change's new pins are what statements say; that they reproduce, the replay shows."""
+    entry = case.change.after.get(DIGESTS.encode())
+    if entry is None or not entry.mode.startswith("100") or not verified.statements:
+        return False
+    after = parse_digests(case.context.store.read(entry.oid, "blob"))
+    return covers_pins(verified.statements, case.oracle.pins, after)
+
+
+def _with_approved(change: Change, paths: set[str]) -> Entries:
+    """The base, with the approved paths as the change has them; what decides about approvals stays."""
+    entries = dict(change.before)
+    for path in paths:
+        if any(path == own or path.startswith(own + "/") for own in ALWAYS_BASE):
+            continue
+        entries.pop(path.encode(), None)
+        if path.encode() in change.after:
+            entries[path.encode()] = change.after[path.encode()]
+    return entries
+
+
+def mark_approved(rows: tuple[ReplayRow, ...], verified: Verified) -> tuple[ReplayRow, ...]:
+    """Drifts that a statement names, old and new digest, become `approved`."""
+    stated = {
+        (row, pin.old, pin.new): statement.name
+        for statement in verified.statements
+        if statement.kind == "drift"
+        for row, pin in statement.ids.items()
+    }
+
+    def mark(row: ReplayRow) -> ReplayRow:
+        name = stated.get((row.id, row.expected, row.observed))
+        approved = name is not None and row.status == "drift"
+        return replace(row, status="approved", detail=f"approved by {name}") if approved else row
+
+    return tuple(map(mark, rows))
