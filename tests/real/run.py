@@ -11,6 +11,9 @@ yamllint's own tests stayed green, and the message stayed wrong for two years. H
   texts in the diff, and on the rows whose results the release changed on purpose, but on no other;
 - 1.33.0 with the space put back: must still be blocked, but no longer for that message.
 
+Input without a finding is linted together with other input: alone it gives what an empty program gives, and
+`record` refuses such a row as inert.
+
 Needs the package index: for the two archives (pinned by sha256; kept in .nox/real) and for what yamllint
 runs with (yamllint/requirements, pinned by hashes). Ends with 1 if an expectation fails.
 """
@@ -21,6 +24,7 @@ import argparse
 import json
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -159,11 +163,19 @@ def set_setting(gate: Gate, table: str, key: str, value: str) -> None:
     gate.write("oracle/gate.toml", changed)
 
 
+def answer(gate: Gate, *words: str, codes: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
+    """Runs a command of the gate; another exit code ends the run with what was printed."""
+    done = gate.run(*words)
+    if done.returncode not in codes:
+        raise SystemExit(f"real: {words[0]} ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
 def arm(gate: Gate) -> None:
     """Builds the environment, pins the corpus, commits the pins; prints what record says."""
-    gate.run("env", check=0)
-    digest = gate.run("record", "--print-digest", check=0).stdout.strip()
-    done = gate.run("record", "--reviewed-by", REVIEWER, "--corpus-sha256", digest, check=0)
+    answer(gate, "env")
+    digest = answer(gate, "record", "--print-digest").stdout.strip()
+    done = answer(gate, "record", "--reviewed-by", REVIEWER, "--corpus-sha256", digest)
     print(textwrap.indent(done.stderr + done.stdout, "  "), end="", flush=True)
     commit_all(gate.root, "Arm the oracle")
 
@@ -191,13 +203,11 @@ def with_space(new: Sources) -> Sources:
 
 
 def judge(gate: Gate, patch: bytes) -> Judgement:
-    """Judges a patch; an answer without a verdict ends the run with what was printed."""
+    """Judges a patch."""
     file = gate.root.parent / "change.patch"
     file.write_bytes(patch)
     started = time.monotonic()
-    done = gate.run("judge", "--patch", str(file))
-    if done.returncode not in (0, 1, 4, 5):
-        raise SystemExit(f"real: judge ended with {done.returncode}\n{done.stdout}{done.stderr}")
+    done = answer(gate, "judge", "--patch", str(file), codes=(0, 1, 4, 5))
     return Judgement(done.returncode, gate.packet(), time.monotonic() - started)
 
 
