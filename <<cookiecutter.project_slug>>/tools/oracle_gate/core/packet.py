@@ -76,6 +76,15 @@ class ReplayRow:
 
 
 @dataclass(frozen=True)
+class Relation:
+    """A metamorphic relation and how it answered; `note` is its identity or its complaint."""
+
+    id: str
+    status: Literal["holds", "broken", "not_run", "vacuous"]
+    note: str
+
+
+@dataclass(frozen=True)
 class Fixture:
     """Article B's row: was the fixture there, and are its bytes the manifest's."""
 
@@ -147,13 +156,59 @@ class Approval:
 
 
 @dataclass(frozen=True)
+class QuarantineRow:
+    """A quarantined test: `kept`, or one finding about it or its entry; a test may have several."""
+
+    id: str
+    status: Literal["kept", "missing", "neutered", "no_expiry", "no_reason", "expired"]
+    detail: str = ""
+
+
+@dataclass(frozen=True)
 class Tests:
-    """Test identities against the base."""
+    """Test identities against the base, without the quarantined ones.
+
+    `details` says by id what was found. `vanished`: there were tests, and there are none any more.
+    `problem` says why the tests of the base or of the patch could not be collected.
+    """
 
     lost: tuple[str, ...] = ()
     newly_skipped: tuple[str, ...] = ()
     weakened: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    details: Mapping[str, str] = field(default_factory=dict)
+    vanished: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class PublicRun:
+    """One run of public tests on patched sources: how many passed, which ones count against the patch.
+
+    `details` says by id how they ended; `apart` are quarantined or frozen tests that did not pass.
+    `problem` says why the run as a whole cannot be believed.
+    """
+
+    passed: int = 0
+    failed: tuple[str, ...] = ()
+    details: Mapping[str, str] = field(default_factory=dict)
+    apart: tuple[str, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Public:
+    """What public tests say; patched code runs in their process, so it can only lower a verdict.
+
+    `base_tests` are the base's tests over the patched sources, `own_tests` the patch's.
+    `problem` says why the base's tests do not even run on the base.
+    """
+
+    label: Literal["claim_of_patched_code"] = "claim_of_patched_code"
+    green_on_base: int = 0
+    base_tests: PublicRun = field(default_factory=PublicRun)
+    own_tests: PublicRun = field(default_factory=PublicRun)
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -179,10 +234,10 @@ class Packet:
     stale_pins: tuple[str, ...] = ()
     setup: tuple[Finding, ...] = ()
     replay: tuple[ReplayRow, ...] = ()
-    relations: tuple[Any, ...] = ()
-    quarantine: tuple[Any, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    quarantine: tuple[QuarantineRow, ...] = ()
     tests: Tests = field(default_factory=Tests)
-    public: Mapping[str, Any] = field(default_factory=dict)
+    public: Public = field(default_factory=Public)
     manifest_sha256: str = ""
     fixtures: tuple[Fixture, ...] = ()
     properties: tuple[Property, ...] = ()

@@ -127,6 +127,35 @@ def _replay(packet: Packet) -> _Found:
         yield "replay.empty", "corpus/inputs.jsonl", "no row was judged"
 
 
+def _tests(packet: Packet) -> _Found:
+    for row in packet.quarantine:
+        if row.status != "kept":
+            yield f"quarantine.{row.status}", row.id, row.detail
+    tests = packet.tests
+    for rule, ids in (
+        ("lost", tests.lost),
+        ("newly_skipped", tests.newly_skipped),
+        ("weakened", tests.weakened),
+    ):
+        for id in ids:
+            yield f"tests.{rule}", id, tests.details.get(id, "")
+    if tests.vanished:
+        yield "tests.vanished", "tests", tests.problem or "there were some on the base"
+    elif tests.problem:
+        yield "tests.lost", "tests", tests.problem
+
+
+def _public(packet: Packet) -> _Found:
+    public = packet.public
+    if public.problem:
+        yield "public.failed", "the base's tests on the base", public.problem
+    for whose, run in (("the base's tests", public.base_tests), ("the patch's tests", public.own_tests)):
+        if run.problem:
+            yield "public.failed", whose, run.problem
+        for id in run.failed:
+            yield "public.failed", id, f"of {whose}: {run.details.get(id, 'failed')}"
+
+
 def _sandbox(packet: Packet) -> _Found:
     sandbox = packet.sandbox
     if sandbox.mode == "none":
@@ -144,7 +173,7 @@ def judge(packet: Packet) -> Packet:
     Raises GateError for a fact that names no rule, which only a packet of another version or a forged one has.
     """
     order = list(RULES)
-    parts = (_oracle, _paths, _replay, _sandbox)
+    parts = (_oracle, _paths, _replay, _tests, _public, _sandbox)
     # A base that pins nothing cannot judge: that is said first, and alone.
     found = {item for part in parts for item in part(packet)} if packet.counts.get("pins") else {_UNARMED}
     accepted = {rule for approval in packet.approvals if approval.valid for rule in approval.accepts}

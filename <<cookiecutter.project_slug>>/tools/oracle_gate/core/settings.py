@@ -79,6 +79,25 @@ class Lanes:
 
 
 @dataclass(frozen=True)
+class Public:
+    """The public tests: folders to look in, seconds for one whole run, pytest plugins to load by name.
+
+    Plugins are not loaded by themselves: an installed one could be the judged tree's own.
+    """
+
+    paths: tuple[str, ...] = ("tests",)
+    timeout_s: float = 300.0
+    plugins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Identities:
+    """`command` prints one test id a line, for tests that pytest does not collect; empty: pytest lists them."""
+
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Approvals:
     """Block rules that an `accept` statement may override."""
 
@@ -104,6 +123,8 @@ class Settings:
     replay: Replay = field(default_factory=Replay)
     sandbox: Sandbox = field(default_factory=Sandbox)
     lanes: Lanes = field(default_factory=Lanes)
+    public: Public = field(default_factory=Public)
+    identities: Identities = field(default_factory=Identities)
     approvals: Approvals = field(default_factory=Approvals)
     limits: Limits = field(default_factory=Limits)
 
@@ -145,11 +166,16 @@ def _check(settings: Settings, text: str, where: str) -> None:
     ]
     complaints += [
         (not 0 < settings.replay.timeout_s <= 3600, "replay.timeout_s is not between 0 and 3600 seconds"),
+        (not 0 < settings.public.timeout_s <= 3600, "public.timeout_s is not between 0 and 3600 seconds"),
         (not 0 <= settings.replay.workers <= 64, "replay.workers is not between 0 and 64"),
         (not settings.view.hidden, "view.hidden is empty"),
         (not all(map(fold, settings.view.hidden)), "view.hidden names the whole repository"),
     ]
-    for name, paths in (("view.hidden", settings.view.hidden), ("subject.path", settings.subject.path)):
+    for name, paths in (
+        ("view.hidden", settings.view.hidden),
+        ("subject.path", settings.subject.path),
+        ("public.paths", settings.public.paths),
+    ):
         for path in paths:
             parts = path.removesuffix("/").split("/")
             bad = "\0" in path or ".." in parts or "" in parts
