@@ -70,7 +70,8 @@ def _warn(oracle: Oracle, rows: Rows, found: Measured) -> None:
     _count("give the same as an earlier row", same)
     _count("depend on the hash seed", [row.id for row in rows if found.seed_sensitive(row)])
     _count("say json and are not", [row for row, form in forms if form.not_json])
-    respelt = [row for row, form in forms if form.changed_more_than_roots]
+    # Collapsed stack frames are named above, and no format keeps them but bytes.
+    respelt = [row for row, form in forms if form.changed_more_than_roots and not form.has_stack_frames]
     _count('are judged without their spelling (a row about formatting wants "format": "text")', respelt)
     hits = {
         index for trial in found.first.values() if trial.canonical for index in trial.canonical.noise_hits
