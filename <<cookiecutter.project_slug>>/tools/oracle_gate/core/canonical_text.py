@@ -15,7 +15,8 @@ from .canonical_tokens import FRAMES
 LINE_LIMIT = 1 << 20
 _BLOCK = 1 << 16
 
-_HINT = re.compile(rb"Traceback \(most|    at ")  # without one of these a line opens no run of frames
+_HINTS = (b"Traceback (most", b"    at ")  # without one of these a line opens no run of frames
+_HINT = re.compile(b"|".join(map(re.escape, _HINTS)))
 _TRACEBACK = re.compile(rb"( *)(?:([|+]) )?(?:Exception Group )?Traceback \(most recent call last\):")
 _PYTHON_FRAME = re.compile(rb'  File ".*", line [0-9]+, in .')
 _PYTHON_REPEATED = re.compile(rb"  \[Previous line repeated [0-9]+ more times?\]")
@@ -88,6 +89,10 @@ def _line_start(block: bytes, first: int, position: int) -> int:
     return max(first, block.rfind(b"\n", first, position) + 1)
 
 
+def _is_error(body: bytes) -> bool:
+    return (b"Error" in body or b"Exception" in body) and bool(_NODE_ERROR.search(body))
+
+
 class _StackFrames:
     def __init__(self) -> None:
         self._marker = b""  # `$FRAMES` and the ending of the last line of the run that is open
@@ -98,14 +103,15 @@ class _StackFrames:
     def collapse(self, block: bytes) -> Iterator[Piece]:
         """Goes line by line only inside a traceback; the text between is passed on as a whole."""
         position = 0
+        plain = not any(hint in block for hint in _HINTS)
         while position < len(block):
             if self._margin is None and not self._marker:
-                hint = _HINT.search(block, position)
+                hint = None if plain else _HINT.search(block, position)
                 start = _line_start(block, position, hint.start()) if hint else len(block)
                 if start > position:
                     yield Piece(block[position:start], "lines")
                     last_line = block[_line_start(block, position, start - 1) : start]
-                    self._node_error = bool(_NODE_ERROR.search(last_line.rstrip(b"\r\n")))
+                    self._node_error = _is_error(last_line.rstrip(b"\r\n"))
                     position = start
                     continue
             end = block.find(b"\n", position) + 1 or len(block)
@@ -138,7 +144,7 @@ class _StackFrames:
         if node:
             self._node_error = not node[1]
             return (node[1] or b"") + ending
-        self._node_error = bool(_NODE_ERROR.search(body))
+        self._node_error = _is_error(body)
         return None
 
     def _is_python(self, body: bytes) -> bool:
