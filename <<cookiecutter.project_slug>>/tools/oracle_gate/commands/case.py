@@ -13,6 +13,7 @@ from ..core.gitdb import Entries
 from ..core.oracle import Oracle
 from ..core.submission import Change
 from ..lanes.replay import Replayers
+from ..runner.pool import Pool
 from ..runner.replayer import Bench
 from .context import Context
 
@@ -39,10 +40,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Arena:
-    """Where patched code runs: pools on the tree of the patch (twice) and on the base's."""
+    """Where patched code runs: pools on the tree of the patch (twice) and on the base's.
+
+    `pool` is the second one, for lanes that run single programs.
+    """
 
     bench: Bench
     replayers: Replayers
+    pool: Pool
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from ..runner.replayer import Bench
 from .case import Arena, Case, Lane, LaneResult
 from .context import warn
 from .judging_approvals import grant, mark_approved
+from .judging_claims import relations_lane
 from .replayers import bench
 
 
@@ -83,14 +84,13 @@ def _built(place: Bench, change: Change) -> tuple[Entries, Entries, tuple[Findin
 @contextmanager
 def _arena(place: Bench, patch: Entries, base: Entries) -> Iterator[Arena]:
     with ExitStack() as stack:
-        yield Arena(
-            place,
-            Replayers(
-                patch=stack.enter_context(place.replayer(patch)),
-                again=stack.enter_context(place.replayer(patch, workers=1)),
-                base=stack.enter_context(place.replayer(base, workers=1)),
-            ),
+        again = stack.enter_context(place.replayer(patch, workers=1))
+        replayers = Replayers(
+            patch=stack.enter_context(place.replayer(patch)),
+            again=again,
+            base=stack.enter_context(place.replayer(base, workers=1)),
         )
+        yield Arena(place, replayers, again.pool)
 
 
 def _replay(case: Case, arena: Arena | None) -> LaneResult:
@@ -104,7 +104,7 @@ def _replay(case: Case, arena: Arena | None) -> LaneResult:
     return LaneResult({"replay": rows}, "ran" if oracle.rows else "empty", counts)
 
 
-LANES: Mapping[str, Lane] = {"replay": _replay}
+LANES: Mapping[str, Lane] = {"replay": _replay, "relations": relations_lane}
 
 
 def _stale(oracle: Oracle) -> list[str]:

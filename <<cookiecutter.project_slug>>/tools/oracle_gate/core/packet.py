@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 Outcome = Literal["eligible", "block", "hold", "inspect", "none"]
 ReplayStatus = Literal[

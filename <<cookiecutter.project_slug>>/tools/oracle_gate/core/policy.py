@@ -156,6 +156,16 @@ def _public(packet: Packet) -> _Found:
             yield "public.failed", id, f"of {whose}: {run.details.get(id, 'failed')}"
 
 
+def _relations(packet: Packet) -> _Found:
+    thin = bool(packet.replay) and all(row.status == "match" for row in packet.replay)
+    for relation in packet.relations:
+        if relation.status != "holds":
+            hint = (
+                " (all digests match: the corpus is too thin)" if thin and relation.status == "broken" else ""
+            )
+            yield f"relations.{relation.status}", relation.id, relation.note + hint
+
+
 def _sandbox(packet: Packet) -> _Found:
     sandbox = packet.sandbox
     if sandbox.mode == "none":
@@ -173,7 +183,7 @@ def judge(packet: Packet) -> Packet:
     Raises GateError for a fact that names no rule, which only a packet of another version or a forged one has.
     """
     order = list(RULES)
-    parts = (_oracle, _paths, _replay, _tests, _public, _sandbox)
+    parts = (_oracle, _paths, _replay, _relations, _tests, _public, _sandbox)
     # A base that pins nothing cannot judge: that is said first, and alone.
     found = {item for part in parts for item in part(packet)} if packet.counts.get("pins") else {_UNARMED}
     accepted = {rule for approval in packet.approvals if approval.valid for rule in approval.accepts}

@@ -1,0 +1,124 @@
+"""The process in which sealed properties and relations run: one stdlib file, started by claims.py.
+
+It holds the base's claims and no expected digest. It talks over two inherited descriptors: JSON, each
+message preceded by its length in four bytes. `run` is answered by the gate, which runs the program in
+the sandbox; what a claim prints goes nowhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib.util
+import inspect
+import json
+import os
+import struct
+import sys
+from typing import Any, NamedTuple
+
+LENGTH = struct.Struct(">I")
+
+
+class Ran(NamedTuple):
+    """What `run` gives a claim."""
+
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+class ProgramMisbehaved(Exception):
+    """The program did not exit by itself within its limits."""
+
+
+def main(requests: int, answers: int) -> None:
+    channel = Channel(requests, answers)
+    module: Any = None
+    while (message := channel.read()) is not None:
+        if "load" in message:
+            module, answer = _load(message["load"])
+        else:
+            answer = _call(module, message, channel)
+        channel.write(answer)
+
+
+class Channel:
+    """Both directions of the talk with the gate."""
+
+    def __init__(self, requests: int, answers: int) -> None:
+        self.requests, self.answers = requests, answers
+
+    def read(self) -> dict[str, Any] | None:
+        head = self._exactly(LENGTH.size)
+        if len(head) < LENGTH.size:
+            return None
+        message: dict[str, Any] = json.loads(self._exactly(LENGTH.unpack(head)[0]))
+        return message
+
+    def _exactly(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size and (piece := os.read(self.requests, size - len(data))):
+            data += piece
+        return bytes(data)
+
+    def write(self, message: dict[str, Any]) -> None:
+        body = json.dumps(message).encode()
+        rest = memoryview(LENGTH.pack(len(body)) + body)
+        while rest:
+            rest = rest[os.write(self.answers, rest) :]
+
+    def run(self, argv: list[str], input: bytes = b"") -> Ran:
+        """Runs the judged program; article A's and B's `run`."""
+        self.write({"run": [str(word) for word in argv], "input": base64.b64encode(input).decode()})
+        answer = self.read()
+        if answer is None or answer["status"] != "exited":
+            raise ProgramMisbehaved(answer["status"] if answer else "the gate is gone")
+        out, err = (base64.b64decode(answer[name]) for name in ("stdout", "stderr"))
+        return Ran(answer["exit_code"], out, err)
+
+
+def _load(path: str) -> tuple[Any, dict[str, Any]]:
+    """The module at `path` and the functions it defines, each with its docstring and parameter count."""
+    try:
+        spec = importlib.util.spec_from_file_location("claim", path)
+        if spec is None or spec.loader is None:
+            return None, {"error": "not a Python module"}
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        return None, {"error": _describe(error)}
+    functions = {
+        name: {
+            "doc": inspect.getdoc(function) or "",
+            "parameters": len(inspect.signature(function).parameters),
+        }
+        for name, function in vars(module).items()
+        if inspect.isfunction(function)
+    }
+    return module, {"functions": functions}
+
+
+def _call(module: Any, message: dict[str, Any], channel: Channel) -> dict[str, Any]:
+    arguments: list[Any] = [base64.b64decode(message["fixture"])] if "fixture" in message else []
+    if message["with_run"]:
+        arguments.append(channel.run)
+    try:
+        result = getattr(module, message["call"])(*arguments)
+    except BaseException as error:
+        broken = isinstance(error, AssertionError) or type(error).__name__ == "Broken"
+        return {"answer": "broken" if broken else "error", "note": _describe(error)}
+    if result is True or result is False or result is None:
+        return {"answer": {True: "true", False: "false", None: "none"}[result], "note": ""}
+    if inspect.iscoroutine(result):
+        result.close()
+    return {"answer": "error", "note": f"answered with a {type(result).__name__}"}
+
+
+def _describe(error: BaseException) -> str:
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return " ".join(text.split())[:300]
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    main(int(sys.argv[1]), int(sys.argv[2]))
