@@ -43,7 +43,13 @@ def measure(
         ("misbehaving", [r for r in new if first[r.id].status != "exited"], lambda r: first[r.id].status),
         ("emptied", [r for r in new if not first[r.id].digest], lambda _: "noise rules drop all of a stream"),
         ("unstable", [r for r in new if found.unsteady(r)], lambda r: found.differing_lines[r.id]),
-        ("inert", [r for r in new if found.inert(r)], lambda _: "gives the same without the sources"),
+        (
+            "inert",
+            [r for r in new if found.inert(r)],
+            lambda _: (
+                "says nothing that an empty program would not; pair it with input that the program speaks about"
+            ),
+        ),
     ]
     for kind, rows, say in refusals:
         _refuse(kind, rows, say)
