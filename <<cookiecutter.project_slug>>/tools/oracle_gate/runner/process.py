@@ -14,7 +14,7 @@ from ..core.errors import GateError
 from ..core.observation import Observation, Status
 from ..sandbox.layer import Launch
 from .inside.case import write_all
-from .inside.worker import LENGTH
+from .inside.worker import ANSWER, LENGTH, STATUSES
 from .memory import read_changes, whole
 
 _BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from inside.worker import main; main(sys.argv[2:])"
@@ -117,13 +117,13 @@ class WorkerProcess:
     def answer(self) -> Answer | None:
         """The answer, once `fileno` is readable; None when the worker is dead or talks nonsense."""
         data = os.read(self._answers, 1 << 16)
-        if data[: LENGTH.size] != LENGTH.pack(max(0, len(data) - LENGTH.size)):
+        if len(data) < ANSWER.size:
             return None
-        try:
-            message = json.loads(data[LENGTH.size :])
-            return Answer(str(message["status"]), int(message["exit_code"]), str(message["detail"]))
-        except (ValueError, KeyError, TypeError):
+        status, exit_code, size = ANSWER.unpack_from(data)
+        text = data[ANSWER.size :]
+        if status >= len(STATUSES) or size != len(text):
             return None
+        return Answer(STATUSES[status], exit_code, text.decode(errors="replace"))
 
     def observation(self, status: Status, exit_code: int) -> Observation:
         """What the last row showed, valid until the next `start` or `close`."""

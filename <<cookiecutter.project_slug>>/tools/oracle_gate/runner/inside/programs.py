@@ -14,20 +14,22 @@ from collections.abc import Mapping, Sequence
 GRACE_SECONDS = 0.5
 #: What killed processes may take to be gone.
 KILL_SECONDS = 5.0
+_MODES = (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)
 #: Shortages of the machine, no fault of the program.
 _SHORTAGES = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 
 
 def execute(
-    program: str, argv: list[str], env: Mapping[str, str], streams: Sequence[int], timeout_s: float
+    program: str, argv: list[str], env: Mapping[str, str], streams: Sequence[str], timeout_s: float
 ) -> tuple[str, int]:
-    """Runs `program` in the current folder with `streams` as its descriptors 0 to 2.
+    """Runs `program` in the current folder with the files `streams` as its descriptors 0 to 2.
 
-    Returns a status of core/observation.py and the exit code, the negated number for a signal. Raises
-    OSError when the machine is short of processes, memory or descriptors. posix_spawn, because a fork
-    costs several times as much.
+    The files are opened anew: position, flags and locks are the program's own. posix_spawn, because a
+    fork costs several times as much. Returns a status of core/observation.py and the exit code, the
+    negated number for a signal. Raises OSError when the machine is short of processes or memory.
     """
-    actions = [(os.POSIX_SPAWN_DUP2, stream, number) for number, stream in enumerate(streams)]
+    files = [os.open(path, mode) for path, mode in zip(streams, _MODES, strict=True)]
+    actions = [(os.POSIX_SPAWN_DUP2, file, number) for number, file in enumerate(files)]
     try:
         child = os.posix_spawn(program, argv, env, file_actions=actions, setsid=True, setsigmask=(),
                                setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))  # fmt: skip
@@ -37,6 +39,9 @@ def execute(
         return "no_program", 127
     except ValueError:  # a NUL byte, an "=" in a variable's name, or half a surrogate pair
         return "no_program", 127
+    finally:
+        for file in files:
+            os.close(file)
     ended = _wait(child, timeout_s)
     if not ended:
         os.killpg(child, signal.SIGKILL)

@@ -4,13 +4,13 @@ Two processes: the guard and, below it, the worker. A program that kills its wor
 kill the program; when the gate lets go of the life pipe, if only by dying, the guard ends everything.
 
 `main` takes the numbers of inherited descriptors: the memory files for stdin, stdout, stderr and file
-changes, which the gate reads, and the life pipe. Requests arrive on descriptor 0, answers leave on 1:
-JSON, each preceded by its length in four bytes. The first request is the setup.
+changes, which the gate reads, and the life pipe. Requests arrive on descriptor 0, JSON preceded by its
+length in four bytes; the first one is the setup. Answers leave on descriptor 1: ANSWER, then UTF-8 text
+for the user if a job cannot be run.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import json
 import os
@@ -21,31 +21,29 @@ import stat
 import struct
 from typing import Any, NamedTuple
 
-from .case import Laid, TooMuch, lay_out, report_changes, write_all
-from .folders import OPEN_FOLDER, empty, open_folder
+from .case import Laid, TooMuch, lay_out, report_changes
 from .programs import end_children, execute
+from .scratch import Scratch
 
 LENGTH = struct.Struct(">I")
-#: HOME and TMPDIR, sorted.
-_SCRATCH = ["home", "tmp"]
-_PRIVATE = stat.S_IFDIR | 0o700
+#: A status, the exit code, and the bytes of the text that follows; all of it arrives in one piece.
+ANSWER = struct.Struct(">BiH")
+STATUSES = ("ready", "refused", "exited", "timeout", "output_limit", "left_process", "no_program")
 _DUMPABLE, _CHILD_SUBREAPER, _NO_NEW_PRIVILEGES = 4, 36, 38
 
 
 class Box(NamedTuple):
-    """What the worker works with: the setup's values and open descriptors."""
+    """What the worker works with: the setup's values, open files, and the files of programs' streams."""
 
     tree: str
-    scratch_path: str
     env: dict[str, str]
     output_bytes: int
-    scratch: int
-    emptied: tuple[int, ...]
-    null: int
-    stdin: int
+    scratch: Scratch
     stdout: int
     stderr: int
     changes: int
+    with_stdin: tuple[str, str, str]
+    without_stdin: tuple[str, str, str]
 
 
 def main(arguments: list[str]) -> None:
@@ -81,7 +79,7 @@ def _guard(worker: int, life: int) -> None:
 def _serve(files: list[int]) -> None:
     """Answers requests until the gate closes their pipe."""
     requests, answers = os.dup(0), os.dup(1)
-    null = os.open(os.devnull, os.O_RDONLY)
+    null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
     setup = _read(requests)
@@ -90,15 +88,26 @@ def _serve(files: list[int]) -> None:
     os.umask(0o022)
     _heed_signals()
     _set_limits(setup["limits"])
-    scratch = os.open(setup["scratch"], OPEN_FOLDER)
-    emptied = tuple(os.open(path, OPEN_FOLDER) for path in setup["emptied"])
-    box = Box(
-        setup["tree"], setup["scratch"], setup["env"], setup["output_bytes"], scratch, emptied, null, *files
-    )
-    _clear(box)
-    _write(answers, {"status": "ready", "exit_code": 0, "detail": ""})
+    box = _box(setup, files)
+    os.write(answers, _answer("ready"))
     while (job := _read(requests)) is not None:
-        _write(answers, _run(box, job))
+        os.write(answers, _run(box, job))
+
+
+def _box(setup: dict[str, Any], files: list[int]) -> Box:
+    stdin, stdout, stderr, changes = files
+    paths = [f"/proc/self/fd/{file}" for file in (stdin, stdout, stderr)]
+    return Box(
+        tree=setup["tree"],
+        env=setup["env"],
+        output_bytes=setup["output_bytes"],
+        scratch=Scratch(setup["scratch"], setup["emptied"]),
+        stdout=stdout,
+        stderr=stderr,
+        changes=changes,
+        with_stdin=(paths[0], paths[1], paths[2]),
+        without_stdin=(os.devnull, paths[1], paths[2]),
+    )
 
 
 def _heed_signals() -> None:
@@ -120,28 +129,38 @@ def _set_limits(limits: dict[str, int]) -> None:
         resource.setrlimit(number, (value, value))
 
 
-def _run(box: Box, job: dict[str, Any]) -> dict[str, object]:
-    """Runs one program; the answer holds its status and exit code, or why it cannot be run."""
-    for descriptor in (box.stdout, box.stderr, box.changes):
-        os.ftruncate(descriptor, 0)
-        os.lseek(descriptor, 0, os.SEEK_SET)
-    os.lseek(box.stdin, 0, os.SEEK_SET)
-    streams = (box.stdin if job["stdin"] else box.null, box.stdout, box.stderr)
+def _run(box: Box, job: dict[str, Any]) -> bytes:
+    """Runs one program; returns the answer."""
+    for file in (box.stdout, box.stderr, box.changes):
+        _renew(file)
     try:
         laid = _enter(box, job["files"])
         env = {**box.env, **job["env"]}
+        streams = box.with_stdin if job["stdin"] else box.without_stdin
         status, exit_code = execute(job["program"], job["argv"], env, streams, job["timeout_s"])
     except OSError as error:
-        status, exit_code, laid = "refused", 0, None
-        detail = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+        answer = _answer("refused", detail=f"{error.filename or 'start of the program'}: {error.strerror}")
     else:
-        detail = ""
         over = any(os.fstat(out).st_size > box.output_bytes for out in (box.stdout, box.stderr))
         if over or exit_code == -signal.SIGXFSZ or not _report(box, laid):
             status = "output_limit"
-    os.chdir("/")
-    _clear(box)
-    return {"status": status, "exit_code": exit_code, "detail": detail[:500]}
+        answer = _answer(status, exit_code)
+    box.scratch.clear()
+    return answer
+
+
+def _renew(file: int) -> None:
+    """An empty memory file that programs may open, whatever the last one did to it."""
+    info = os.fstat(file)
+    if info.st_size:
+        os.ftruncate(file, 0)
+    if stat.S_IMODE(info.st_mode) != 0o777:
+        os.fchmod(file, 0o777)
+
+
+def _answer(status: str, exit_code: int = 0, detail: str = "") -> bytes:
+    text = detail.encode(errors="replace")[:1000]
+    return ANSWER.pack(STATUSES.index(status), exit_code, len(text)) + text
 
 
 def _enter(box: Box, files: dict[str, dict[str, str]] | None) -> Laid | None:
@@ -149,8 +168,7 @@ def _enter(box: Box, files: dict[str, dict[str, str]] | None) -> Laid | None:
     if files is None:
         os.chdir(box.tree)
         return None
-    os.mkdir("case", 0o700, dir_fd=box.scratch)
-    case = os.open("case", OPEN_FOLDER, dir_fd=box.scratch)
+    case = box.scratch.make_case()
     try:
         os.chdir(case)
         return lay_out(files, box.tree, case)
@@ -162,7 +180,9 @@ def _report(box: Box, laid: Laid | None) -> bool:
     """Writes the changes in the case folder; none and False when they are more than the output limit."""
     if laid is None:
         return True
-    case = _open_case(box)
+    os.chdir("/")
+    case = box.scratch.find_case()
+    os.lseek(box.changes, 0, os.SEEK_SET)
     try:
         report_changes(case, laid, box.changes, box.output_bytes)
     except TooMuch:
@@ -170,50 +190,6 @@ def _report(box: Box, laid: Laid | None) -> bool:
         return False
     finally:
         os.close(case)
-    return True
-
-
-def _open_case(box: Box) -> int:
-    """The case folder after the program; an empty one if it is gone, or a link or file is in its place."""
-    with contextlib.suppress(FileNotFoundError):
-        info = os.stat("case", dir_fd=box.scratch, follow_symlinks=False)
-        if stat.S_ISDIR(info.st_mode):
-            return open_folder("case", info, box.scratch)
-        os.unlink("case", dir_fd=box.scratch)
-    os.mkdir("case", 0o700, dir_fd=box.scratch)
-    return os.open("case", OPEN_FOLDER, dir_fd=box.scratch)
-
-
-def _clear(box: Box) -> None:
-    """An empty scratch with HOME and TMPDIR; raises when a program moved the scratch away.
-
-    Works on the folder that was opened at the start: its path may meanwhile lead anywhere. Folders that
-    are as they should be stay: making them anew costs more than a program where a disk keeps a journal.
-    """
-    held, found = os.fstat(box.scratch), os.lstat(box.scratch_path)
-    if (held.st_dev, held.st_ino) != (found.st_dev, found.st_ino):
-        raise FileNotFoundError("the scratch was moved")
-    for folder in box.emptied:
-        empty(folder)
-    if not _is_clean(box.scratch, held):
-        empty(box.scratch)
-        for name in _SCRATCH:
-            os.mkdir(name, 0o700, dir_fd=box.scratch)
-
-
-def _is_clean(scratch: int, info: os.stat_result) -> bool:
-    """Whether the scratch holds HOME and TMPDIR, both empty and nothing else."""
-    if info.st_mode != _PRIVATE or sorted(os.listdir(scratch)) != _SCRATCH:
-        return False
-    for name in _SCRATCH:
-        if os.stat(name, dir_fd=scratch, follow_symlinks=False).st_mode != _PRIVATE:
-            return False
-        folder = os.open(name, OPEN_FOLDER, dir_fd=scratch)
-        try:
-            if os.listdir(folder):  # noqa: PTH208
-                return False
-        finally:
-            os.close(folder)
     return True
 
 
@@ -228,7 +204,7 @@ def _read(descriptor: int) -> dict[str, Any] | None:
     head = _read_exactly(descriptor, LENGTH.size)
     if len(head) < LENGTH.size:
         return None
-    request: dict[str, Any] = json.loads(_read_exactly(descriptor, LENGTH.unpack(head)[0]))
+    request: dict[str, Any] = json.loads(_read_exactly(descriptor, LENGTH.unpack(head)[0]).decode())
     return request
 
 
@@ -238,9 +214,3 @@ def _read_exactly(descriptor: int, size: int) -> bytes:
     while len(data) < size and (piece := os.read(descriptor, size - len(data))):
         data += piece
     return bytes(data)
-
-
-def _write(descriptor: int, answer: dict[str, object]) -> None:
-    """An answer is short enough to arrive in one piece (PIPE_BUF)."""
-    body = json.dumps(answer).encode()
-    write_all(descriptor, LENGTH.pack(len(body)) + body)
