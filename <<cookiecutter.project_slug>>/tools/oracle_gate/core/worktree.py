@@ -1,18 +1,20 @@
 """A work tree as a change: walked by us, hashed as it lies on disk (design, sections 3 and 6).
 
-The index, `.git/info/attributes` and the user's configuration say nothing here, so the same edit is
-seen whether it is unstaged, staged, committed or untracked.
+`.git/info/attributes` and the user's configuration say nothing here, and the index only which ignored
+paths are tracked, so the same edit is seen whether it is unstaged, staged, committed or untracked.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from .errors import GateError
-from .gitdb import Entries, Entry, ObjectStore, git, neutral_environment
+from .gitdb import Entries, Entry, ObjectStore, Repository, git, neutral_environment
 from .submission import Change, difference, forbidden
 from .trees import hash_file
 
@@ -30,13 +32,35 @@ def submit_work_tree(
     """Compares the folder `root` with the commit `base`.
 
     Untracked files count unless .gitignore files of the base match them; those that `denied` names
-    count always. Changed blobs are stored in `store`.
+    count always. Changed blobs are stored in `store`; `workplace` is an empty folder.
     """
     before = store.entries(store.tree_of(base))
-    after = _Walk(store, before, root, _Ignored(store, workplace, before), denied).entries()
+    tracked = _tracked(store, workplace, root)
+    after = _Walk(store, before, tracked, root, _Ignored(store, workplace, before), denied).entries()
     changed = difference(before, after)
     touched = tuple(item.path for item in changed)
     return Change(base, before, after, changed, touched, tuple(forbidden(changed)))
+
+
+def _tracked(store: ObjectStore, workplace: Path, root: Path) -> set[bytes]:
+    """What the folder's own index and HEAD track: `git add --force` makes ignored files part of a change."""
+    if not os.path.lexists(root / ".git"):
+        return set()
+    repository = Repository.discover(root)
+    tracked: set[bytes] = set()
+    with contextlib.suppress(FileNotFoundError):
+        index = Path(shutil.copyfile(repository.git_dir / "index", workplace / "index"))
+        answer = store.run("ls-files", "--cached", "-z", index=index)
+        if answer.returncode:
+            where, what = str(repository.git_dir / "index"), answer.stderr.decode(errors="replace")[:200]
+            raise GateError(f"the index cannot be read: {what}", where=where, todo="run `git reset`")
+        tracked.update(answer.stdout.split(b"\0")[:-1])
+    head = git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], cwd=root).stdout.decode().strip()
+    if head:
+        theirs = ObjectStore(workplace / "theirs", repository)
+        with contextlib.closing(theirs):
+            tracked.update(theirs.entries(theirs.tree_of(head)))
+    return tracked
 
 
 class _Ignored:
@@ -57,15 +81,20 @@ class _Ignored:
         if not folders and not files:
             return set()
         for folder in folders:  # git looks at the disk to tell a folder from a file
-            os.makedirs(os.path.join(os.fsencode(self.tree), folder), exist_ok=True)
+            with contextlib.suppress(
+                FileExistsError, NotADirectoryError
+            ):  # it stands where the base has .gitignore
+                os.makedirs(os.path.join(os.fsencode(self.tree), folder), exist_ok=True)
+        # check-ignore does not know literal pathspecs; behind "./" a leading colon is no magic.
+        places = {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(self.tree), "GIT_LITERAL_PATHSPECS": "0"}
         answer = git(
             ["check-ignore", "--no-index", "-z", "--stdin"], cwd=self.tree,
-            data=b"".join(path + b"\0" for path in (*folders, *files)),
-            environment=neutral_environment(GIT_DIR=str(self.git_dir), GIT_WORK_TREE=str(self.tree)),
+            data=b"".join(b"./" + path + b"\0" for path in (*folders, *files)),
+            environment=neutral_environment(**places),
         )  # fmt: skip
         if answer.returncode not in (0, 1):
             raise GateError(f"cannot read .gitignore: {answer.stderr.decode(errors='replace')[:200]}")
-        return set(answer.stdout.split(b"\0")[:-1])
+        return {path.removeprefix(b"./") for path in answer.stdout.split(b"\0")[:-1]}
 
 
 class _Walk:
@@ -75,14 +104,16 @@ class _Walk:
         self,
         store: ObjectStore,
         before: Entries,
+        tracked: set[bytes],
         root: Path,
         ignored: _Ignored,
         denied: Callable[[bytes], object],
     ) -> None:
         self.store, self.before, self.root = store, before, os.fsencode(root)
         self.ignored, self.denied = ignored, denied
+        self.tracked = before.keys() | tracked
         self.tracked_folders = {
-            path[:at] for path in before for at, byte in enumerate(path) if byte == ord("/")
+            path[:at] for path in self.tracked for at, byte in enumerate(path) if byte == ord("/")
         }
         self.found: dict[bytes, Entry] = {}
 
@@ -92,7 +123,7 @@ class _Walk:
         while level:
             folders, files = self._list(level)
             untracked = [f for f in folders if f not in self.tracked_folders and not self.denied(f)]
-            loose = [f for f in files if f not in self.before and not self.denied(f)]
+            loose = [f for f in files if f not in self.tracked and not self.denied(f)]
             skip = self.ignored.among(untracked, loose)
             for path in files:
                 if path not in skip:
