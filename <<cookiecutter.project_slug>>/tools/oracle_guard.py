@@ -1,0 +1,247 @@
+"""Refuses commits and pushes that touch human-owned paths: the oracle, the corpus, the gate itself.
+
+Run by pre-commit as `python3 -I tools/oracle_guard.py` (stages pre-commit, pre-merge-commit, pre-push), or as a
+git hook. It reads the index and git's objects, never the work tree. Exit 0: nothing to say, 1: refused,
+2: error. A speed bump for honest mistakes: `git commit --no-verify` passes it, and the judge does not need it.
+
+One file without the engine: `fold` and the built-in list repeat core/paths.py and core/denyrules.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import unicodedata
+from typing import NamedTuple
+
+try:
+    import tomllib
+except ImportError:
+    print("oracle-guard: needs Python 3.11 or later; put it first on PATH as python3", file=sys.stderr)
+    raise SystemExit(2) from None
+
+OWN = (
+    "oracle", "corpus", "sealed", "tools/gate.py", "tools/replay_gate.py", "tools/replay_harness.py",
+    "tools/metamorphic.py", "tools/oracle_guard.py", "tools/workspace", "tools/oracle_gate", "noxfile.py",
+    "makefile", "gnumakefile", ".pre-commit-config.yaml", ".github", ".gitlab-ci.yml", "codeowners",
+    "docs/codeowners", ".gitlab/codeowners", ".cruft.json", ".gate",
+)  # fmt: skip
+ANYWHERE = (".gitattributes", ".gitmodules")
+STARTUP_MODULES = ("sitecustomize", "usercustomize")
+STARTUP_SUFFIXES = (".dist-info", ".egg-info", ".pth")
+IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+#: No configuration but the repository's, and of that nothing that runs a program or changes an answer.
+CONFIGURATION = ("core.fsmonitor=false", "protocol.allow=never")
+#: What git tells its hooks about the repository; `git commit FILE` and `-a` use an index of their own.
+GIT_PLACES = (
+    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+)  # fmt: skip
+RAW = ("--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
+
+
+class Change(NamedTuple):
+    """One entry that differs; `status` is git's letter: A, D, M, or T for another type."""
+
+    status: str
+    path: bytes
+
+
+class GuardError(Exception):
+    """One line: what is wrong and what to do."""
+
+
+def git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Runs git without the user's configuration or replaced objects."""
+    environment = {name: os.environ[name] for name in ("PATH", *GIT_PLACES) if name in os.environ}
+    environment |= {
+        "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_OPTIONAL_LOCKS": "0", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory",
+        "GIT_CONFIG_VALUE_0": "*",
+    }  # fmt: skip
+    options = [part for setting in CONFIGURATION for part in ("-c", setting)]
+    command = ["git", "--no-pager", *options, *arguments]
+    try:
+        return subprocess.run(command, env=environment, input=b"", capture_output=True, check=False)
+    except OSError as error:
+        raise GuardError(f"git does not run ({error.strerror}); install git 2.34 or later") from None
+
+
+def ask(*arguments: str) -> bytes:
+    """git's stdout; GuardError when it fails."""
+    answer = git(*arguments)
+    if answer.returncode:
+        words = printable(b" ".join(answer.stderr.split()))[:300]
+        raise GuardError(f"git {arguments[0]}: {words or 'failed'}; run git fsck")
+    return answer.stdout
+
+
+def commit(name: str) -> str | None:
+    """The id of the commit that a name stands for, or None."""
+    answer = git("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return answer.stdout.decode().strip() if answer.returncode == 0 else None
+
+
+def head() -> str | None:
+    """The commit to compare with; None before the first commit of a branch."""
+    found = commit("HEAD")
+    if found is None:
+        ask("rev-parse", "--git-dir")
+        ref = git("symbolic-ref", "--quiet", "HEAD").stdout.decode(errors="surrogateescape").strip()
+        if not ref or ask("for-each-ref", ref):
+            raise GuardError("HEAD names no commit; run git fsck, or check out a branch")
+    return found
+
+
+def default_branch(remote: str) -> str | None:
+    """The tip of the remote's default branch, as far as this clone knows it."""
+    names = (f"refs/remotes/{remote}/{name}" for name in ("HEAD", "main", "master", "trunk"))
+    return next(filter(None, map(commit, names)), None)
+
+
+def blob(tree: str, path: str) -> bytes | None:
+    """A file of a commit, or None."""
+    listed = ask("ls-tree", "-z", "--full-tree", tree, path)
+    return ask("cat-file", "blob", f"{tree}:{path}") if listed.startswith(b"100") else None
+
+
+def is_unarmed(tree: str) -> bool:
+    """Whether nothing is pinned yet: digests.json is `{}`, or there is no oracle/ at all."""
+    digests = blob(tree, "oracle/digests.json")
+    if digests is None:
+        return not ask("ls-tree", "-z", "--full-tree", tree, "oracle")
+    try:
+        return bool(json.loads(digests) == {})
+    except (ValueError, RecursionError):
+        return False
+
+
+def fold(path: bytes | str) -> str:
+    """oracle_gate.core.paths.fold."""
+    text = path.decode("utf-8", "surrogateescape") if isinstance(path, bytes) else path
+    folded = None
+    while folded != text:
+        folded, text = text, unicodedata.normalize("NFKC", IGNORABLE.sub("", text.casefold()))
+    components = (name.partition(":")[0].rstrip(" .") for name in text.replace("\\", "/").split("/"))
+    return "/".join(name for name in components if name)
+
+
+def denied(path: bytes | str, rules: tuple[str, ...], import_path: tuple[str, ...]) -> bool:
+    """Whether a folded rule or the built-in list denies the path; `import_path` holds folded folders."""
+    components = fold(path).split("/")
+    ancestors = {"/".join(components[: depth + 1]) for depth in range(len(components))}
+    if not ancestors.isdisjoint((*OWN, *rules)) or not {*ANYWHERE}.isdisjoint(components):
+        return True
+    return any(
+        "/".join(components[:depth]) in ("", *import_path)
+        and (name.partition(".")[0] in STARTUP_MODULES or name.endswith(STARTUP_SUFFIXES))
+        for depth, name in enumerate(components)
+    )
+
+
+def parse_rules(data: bytes) -> tuple[str, ...]:
+    """The folded rules of a denylist; GuardError with the line of one that is no literal path."""
+    rules = []
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        text = line.decode(errors="replace").strip()
+        if text and not text.startswith("#"):
+            is_path = text.isprintable() and all(map(fold, text.removesuffix("/").split("/")))
+            if not is_path or re.search(r"[*?\[\]\\:\ufffd]|^[!/]| #", text):
+                raise GuardError(f"oracle/denylist.txt:{number}: not a literal path; correct the rule")
+            rules.append(fold(text))
+    return tuple(rules)
+
+
+def read_import_path(tree: str) -> tuple[str, ...]:
+    """The folded folders of `[subject] path` in a commit."""
+    try:
+        settings = tomllib.loads((blob(tree, "oracle/gate.toml") or b"").decode())
+        path = settings.get("subject", {}).get("path", ["src"])
+        if isinstance(path, list):
+            return tuple(map(fold, path))
+        raise TypeError
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        raise GuardError("oracle/gate.toml cannot be read; restore it from the protected branch") from None
+
+
+def differences(*trees: str) -> dict[bytes, str]:
+    """Path and status of what differs between two commits, or between a commit and the index."""
+    command = ("diff-tree", "-r") if len(trees) == 2 else ("diff-index", "--cached")
+    fields = ask(*command, *RAW, *trees).split(b"\0")[:-1]
+    return {path: header.decode().split()[4] for header, path in zip(fields[::2], fields[1::2], strict=True)}
+
+
+def beyond(base: str | None, changes: dict[bytes, str], *tree: str) -> list[Change]:
+    """Changes that do not bring an entry to what the protected branch holds already (a merge of it does)."""
+    own = differences(base, *tree) if base and changes else changes
+    return [Change(status, path) for path, status in sorted(changes.items()) if path in own]
+
+
+def staged_changes() -> tuple[str | None, list[Change]]:
+    """For a commit: the commit that decides (None: nothing does) and what the index changes."""
+    current = head()
+    if current is None:
+        return None, []
+    return current, beyond(default_branch("origin"), differences(current))
+
+
+def pushed_changes() -> tuple[str | None, list[Change]]:
+    """For a push: the protected branch, and what the pushed commits change since they left it."""
+    known = os.environ  # as pre-commit sets it; a push of a root commit has no FROM_REF and TO_REF
+    if not known.get("PRE_COMMIT_TO_REF", "1").strip("0"):
+        return None, []  # a branch is deleted
+    name = known.get("PRE_COMMIT_TO_REF") or known.get("PRE_COMMIT_LOCAL_BRANCH") or "HEAD"
+    tip = commit(name)
+    if tip is None:
+        raise GuardError(f"{name} is not a commit; push a branch or a tag of a commit")
+    base = default_branch(known.get("PRE_COMMIT_REMOTE_NAME", "origin")) or default_branch("origin")
+    base = base or commit(known.get("PRE_COMMIT_FROM_REF") or "refs/none")
+    if base is None:
+        return None, []  # the first push: nothing is protected yet
+    start = git("merge-base", base, tip).stdout.decode().strip() or base
+    return base, beyond(base, differences(start, tip), tip)
+
+
+def printable(path: bytes) -> str:
+    """The path on one line: unseen characters escaped."""
+    text = path.decode("utf-8", "backslashreplace")
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
+def check(is_push: bool) -> list[Change]:
+    """The changes that are refused."""
+    deciding, changes = pushed_changes() if is_push else staged_changes()
+    if deciding is None or not changes or is_unarmed(deciding):
+        return []
+    rules = parse_rules(blob(deciding, "oracle/denylist.txt") or b"")
+    import_path = read_import_path(deciding)
+    return [change for change in changes if denied(change.path, rules, import_path)]
+
+
+def main() -> int:
+    """Prints what is refused and what to do; returns the exit code."""
+    is_push = any(os.environ.get(f"PRE_COMMIT_{name}") for name in ("TO_REF", "REMOTE_NAME"))
+    try:
+        refused = check(is_push)
+    except (GuardError, KeyboardInterrupt) as error:
+        print(f"oracle-guard: {str(error) or 'interrupted'}", file=sys.stderr)
+        return 2
+    for change in refused:
+        print(change.status, printable(change.path), file=sys.stderr)
+    if refused:
+        print(
+            "oracle-guard: only humans change these paths. Drop the change; or, as an owner, run "
+            f"SKIP=oracle-guard git {'push' if is_push else 'commit'} ... (the judge will still ask for an approval)",
+            file=sys.stderr,
+        )
+    return 1 if refused else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
