@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..core.decode import decode_json
+from ..core.errors import GateError
 from ..core.gitdb import Entries, ObjectStore, Repository
 from ..core.submission import Change
 from ..core.worktree import submit_work_tree
@@ -49,6 +50,14 @@ class Context:
     def own(self) -> Path:
         """Where packets and environments lie."""
         return self.root / OWN_FOLDER
+
+    def require_oracle(self) -> None:
+        """Raises GateError in a generator's workspace, whose base holds no oracle."""
+        if not any(path.startswith(b"oracle/") for path in self.base_entries):
+            raise GateError(
+                "this is a generator workspace: no oracle here",
+                todo="`gate.py workspace export .` makes the patch; judge it where the whole repository is",
+            )
 
     def folder(self, name: str) -> Path:
         """A new private folder."""

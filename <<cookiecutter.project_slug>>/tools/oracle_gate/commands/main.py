@@ -17,12 +17,16 @@ COMMANDS = {
     "record": ("record", "pin the corpus for the first time, after a human's review"),
     "replay": ("replay", "replay the corpus and compare, without a verdict"),
     "judge": ("judge", "judge a patch or the work tree: all lanes, a packet, a verdict"),
+    "workspace": ("workspace", "create, verify or export a generator's workspace"),
+    "audit": ("audit", "look for hidden bytes and names in a generator's workspace"),
     "approve": ("approve", "sign a human's statement about a packet"),
     "verdict": ("verdict", "judge a stored packet again"),
     "report": ("report", "render a stored packet"),
     "explain": ("explain", "say what a rule means and what to do about it"),
     "doctor": ("doctor", "say what is active here and what is not"),
 }
+#: What also runs in a generator's workspace, whose base has no oracle.
+WITHOUT_ORACLE = {"workspace", "verdict", "report", "explain"}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -72,4 +76,6 @@ def _run(launch: Launch, words: list[str]) -> int:
             modules[name].add_arguments(sub)
     arguments = parser.parse_args(words)
     with opened(launch) as context:
+        if arguments.command not in WITHOUT_ORACLE:
+            context.require_oracle()
         return int(modules[arguments.command].run(context, arguments))
