@@ -43,7 +43,7 @@ GIT_PLACES = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 )  # fmt: skip
-RAW = ("--raw", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=none")
+RAW = ("--raw", "-z", "--no-renames", "--ignore-submodules=none")
 
 
 class Change(NamedTuple):
