@@ -12,14 +12,16 @@ from pathlib import Path
 from .gitdb import Entries, Entry, ObjectStore
 from .mailbox import complaint, split_mails
 from .patchscan import PatchScan, Problem, scan
+from .paths import printable
 from .settings import Limits, Settings
 from .submission import Change, difference, finish, forbidden
 from .view import is_hidden, visible
 
 
 def _rejected(detail: bytes | str) -> Problem:
-    text = detail if isinstance(detail, str) else detail.decode(errors="replace")
-    return Problem("intake.rejected", "patch", " ".join(text.split())[:300])
+    """git repeats names of the patch as they are; a terminal must not obey them."""
+    text = detail.encode() if isinstance(detail, str) else detail
+    return Problem("intake.rejected", "patch", printable(b" ".join(text.split()))[:300])
 
 
 def submit_patch(store: ObjectStore, workplace: Path, base: str, patch: bytes, settings: Settings) -> Change:
@@ -65,6 +67,7 @@ def apply_patch(
     `workplace` must not exist yet.
     """
     hidden = settings.view.hidden
+    patch += b"" if patch.endswith(b"\n") else b"\n"  # git calls a patch without its last newline corrupt
     # A patch that names a hidden path is denied whatever it does; it is applied to the whole tree only to
     # learn its identity, which an approval binds to. No byte of it leaves the private folder.
     outside = any(is_hidden(path, hidden) for path in found.paths)
