@@ -94,7 +94,7 @@ class _Reader:
         if line is None and self.text is not None:
             line = line_of(self.text, key.rpartition(".")[2]) if key else 1
         where = f"{self.where}:{line}" if line else self.where
-        return GateError(what, where=where, todo="see docs/files.md for the fields")
+        return GateError(what, where=where, todo="see tools/oracle_gate/schemas for the fields")
 
     def value(self, hint: Any, value: Any, path: str) -> Any:
         """Understands str, int, bool, float, Any, Literal, X | None, tuple[X, ...], Mapping[str, X], records."""
