@@ -26,15 +26,14 @@ class _Entry:
 
 @dataclass(frozen=True)
 class Quarantined:
-    """A test by its exact node id. `reason` may be empty and `expires` absent: rules of the policy."""
+    """A test by its exact node id. `reason` may be empty and `expires` absent: rules of the policy.
+
+    The entry holds through the whole UTC day `expires`.
+    """
 
     id: str
     reason: str
     expires: datetime.date | None
-
-    def expired(self, today: datetime.date) -> bool:
-        """Whether the entry's last day is over; `today` is a UTC date."""
-        return self.expires is not None and self.expires < today
 
 
 def parse_quarantine(data: bytes, where: str = QUARANTINE) -> tuple[Quarantined, ...]:

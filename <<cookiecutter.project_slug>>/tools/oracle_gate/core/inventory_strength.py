@@ -1,0 +1,124 @@
+"""How much an assertion says, read from its syntax tree: an order, not a proof (design, section 12)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from .inventory_names import Scope
+
+#: What cannot fail 0, a truth or difference 1, order and membership 2, equality 3, an exception with its text 4.
+_OPERATORS: dict[type[ast.cmpop], int] = {
+    ast.Eq: 3, ast.Is: 3, ast.In: 2, ast.Lt: 2, ast.LtE: 2, ast.Gt: 2, ast.GtE: 2,
+    ast.NotEq: 1, ast.IsNot: 1, ast.NotIn: 1,
+}  # fmt: skip
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.NotEq: ast.Eq, ast.IsNot: ast.Is, ast.NotIn: ast.In, ast.Eq: ast.NotEq, ast.Is: ast.IsNot, ast.In: ast.NotIn,
+}  # fmt: skip
+_LOOSE = ("assertIn", "assertGreater", "assertLess", "assertRegex", "assertCountEqual")
+#: Exceptions whose expectation says little: they catch everything, or an assertion's own failure.
+_BROAD = ("Exception", "BaseException", "AssertionError", "")
+_CONTAINERS = (ast.Tuple, ast.List, ast.Set)
+_ALWAYS_TRUE = (*_CONTAINERS, ast.Dict, ast.Lambda, ast.GeneratorExp)
+_PURE = frozenset(("len", "int", "str", "float", "bool", "bytes", "list", "tuple", "dict", "set", "sorted", "sum",
+                   "min", "max", "abs", "repr", "range", "isinstance", "type", "any", "all", "round"))  # fmt: skip
+_BUILT = (
+    ast.Constant, *_CONTAINERS, ast.Dict, ast.JoinedStr, ast.FormattedValue, ast.UnaryOp, ast.BinOp, ast.BoolOp,
+    ast.Compare, ast.IfExp, ast.Starred, ast.Subscript, ast.Slice, ast.Call,
+)  # fmt: skip
+#: Keywords of approximate comparisons. With `places` and `decimal` less is wider, so they count negative.
+_TOLERANCES = {
+    "rel": 1,
+    "abs": 1,
+    "rel_tol": 1,
+    "abs_tol": 1,
+    "rtol": 1,
+    "atol": 1,
+    "delta": 1,
+    "places": -1,
+    "decimal": -1,
+}
+_POSITIONAL = {"approx": ("", "rel", "abs"), "assertAlmostEqual": ("", "", "places")}
+
+
+def name_of(node: ast.AST | None, scope: Scope) -> str:
+    """The dotted name of a callee; only its last part when it hangs on something without a name."""
+    node = node.func if isinstance(node, ast.Call) else node
+    return scope.dotted(node) or getattr(node, "attr", "")
+
+
+def last_name(node: ast.AST | None, scope: Scope) -> str:
+    """The last part of `name_of`."""
+    return name_of(node, scope).rpartition(".")[2]
+
+
+def strength(test: ast.expr, scope: Scope, negated: bool = False) -> int:
+    """How much it says that `test` is true, or false when `negated`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return strength(test.operand, scope, not negated)
+    if constant(test, scope) or isinstance(test, _ALWAYS_TRUE):
+        return 0
+    if isinstance(test, ast.BoolOp):
+        parts = [strength(value, scope, negated) for value in test.values]
+        if isinstance(test.op, ast.Or) == negated:  # all of them are asserted
+            return max(parts)
+        return max(1, min(parts) - 1) if all(parts) else 0
+    if isinstance(test, ast.Compare):
+        operator = type(test.ops[0])
+        operator = _OPPOSITE.get(operator, operator) if negated else operator
+        return 0 if _vacuous(test.left, test.comparators[0], scope) else _OPERATORS[operator]
+    asserted = call_strength(test, scope) if isinstance(test, ast.Call) and not negated else None
+    return 1 if asserted is None else asserted
+
+
+def call_strength(node: ast.Call, scope: Scope) -> int | None:
+    """The strength of a call that asserts something by itself; None when it does not."""
+    name, arguments = last_name(node, scope), node.args
+    if name == "raises" or name.startswith("assertRaises"):
+        matched = name.endswith("Regex") or any(word.arg == "match" for word in node.keywords)
+        broad = not arguments or scope.dotted(arguments[0]) in _BROAD
+        return (1 if broad else 3) + matched
+    if name in ("warns", "deprecated_call", "fail"):
+        return 3
+    if not name.startswith("assert"):
+        return None
+    if name in ("assertTrue", "assertFalse") and arguments:
+        return strength(arguments[0], scope, name == "assertFalse")
+    if arguments and all(constant(argument, scope) for argument in arguments[:2]):
+        return 0
+    if len(arguments) > 1 and _vacuous(arguments[0], arguments[1], scope):
+        return 0
+    return 1 if "Not" in name else 2 if name.startswith(_LOOSE) else 3
+
+
+def _vacuous(left: ast.expr, right: ast.expr, scope: Scope) -> bool:
+    """Whether a comparison says nothing: both sides the same, or one equal to everything."""
+    anything = any(scope.dotted(side).endswith("mock.ANY") for side in (left, right))
+    return anything or ast.dump(left) == ast.dump(right)
+
+
+def constant(node: ast.AST, scope: Scope, depth: int = 8) -> bool:
+    """Whether a value cannot depend on the tested program."""
+    if isinstance(node, ast.Name):
+        found = scope.lookup(node.id)
+        if found is None:
+            return node.id in _PURE
+        value = found[0].node
+        return depth > 0 and isinstance(value, ast.expr) and constant(value, found[1], depth - 1)
+    parts = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
+    return isinstance(node, _BUILT) and all(constant(part, scope, depth) for part in parts)
+
+
+def tolerances(node: ast.Call | ast.Compare, scope: Scope) -> Iterator[tuple[str, float]]:
+    """How much a comparison lets through: by keyword, or `in` and how many values a literal holds."""
+    if isinstance(node, ast.Compare):
+        values, _ = scope.value(node.comparators[0])
+        if isinstance(node.ops[0], ast.In) and isinstance(values, _CONTAINERS):
+            yield "in", len(values.elts)
+        return
+    positional = zip(_POSITIONAL.get(last_name(node, scope), ()), node.args, strict=False)
+    for kind, argument in (*positional, *((word.arg, word.value) for word in node.keywords)):
+        value, _ = scope.value(argument)
+        number = value.value if isinstance(value, ast.Constant) else float("inf")
+        if kind in _TOLERANCES and isinstance(number, int | float):
+            yield str(kind), number * _TOLERANCES[str(kind)]
