@@ -14,8 +14,11 @@ from oracle_gate.core.packet import (
     ChangedPath,
     DenylistFacts,
     Finding,
+    Fixture,
+    Freeze,
     LaneState,
     Packet,
+    Property,
     ReplayRow,
     SandboxFacts,
     Workspace,
@@ -39,6 +42,7 @@ DESIGN = """
 | properties.failed, properties.not_run | block |
 | properties.vacuous, sealed.empty, sealed.absent | hold |
 | freezes.expired, freezes.no_owner, freezes.no_parent | block |
+| freezes.parent_unknown | hold |
 | public.failed | inspect |
 | tests.lost, tests.newly_skipped, tests.weakened | inspect |
 | tests.vanished | block |
@@ -93,13 +97,25 @@ REACHED = [
     ("sandbox.insufficient", {"sandbox": SandboxFacts("plain", "isolated")}),
     ("sandbox.insufficient", {"sandbox": SandboxFacts("none", "plain")}),
     ("sandbox.insufficient", {"sandbox": SandboxFacts("landlock", "isolated", (), {"a": "blocked", "b": "open"})}),
+    ("fixtures.missing", {"fixtures": (Fixture("f", False, False, ""),)}),
+    ("fixtures.digest_mismatch", {"fixtures": (Fixture("f", True, False, "6" * 64),)}),
+    ("properties.failed", {"properties": (Property("p", True, ("f",), False),)}),
+    ("properties.not_run", {"properties": (Property("p", False, (), False, "is missing"),)}),
+    ("properties.not_run", {"properties": (Property("p", False, (), True),)}),
+    ("properties.vacuous", {"properties": (Property("p", True, (), True, accepts=("crash",)),)}),
+    ("freezes.expired", {"freezes": (Freeze("t", True, True, True),)}),
+    ("freezes.no_owner", {"freezes": (Freeze("t", False, False, True),)}),
+    ("freezes.no_parent", {"freezes": (Freeze("t", True, False, False),)}),
+    ("freezes.parent_unknown", {"freezes": (Freeze("t", True, False, False, parent_unknown=True),)}),
+    ("sealed.empty", {"lanes": {"sealed": LaneState(True, "empty")}}),
+    ("sealed.absent", {"lanes": {"sealed": LaneState(True, "absent")}}),
     *((rule, kind(rule)) for rule in TABLE if rule.endswith(".changed") and rule.startswith(_BY_PATH)),
 ]  # fmt: skip
 CODES = {"block": Exit.BLOCK, "hold": Exit.HOLD, "inspect": Exit.INSPECT}
 
 
 def test_the_rules_are_those_of_the_design() -> None:
-    assert len(TABLE) == 51
+    assert len(TABLE) == 52
     assert {name: rule.outcome for name, rule in RULES.items()} == TABLE
 
 
@@ -127,8 +143,15 @@ def test_a_fact_gives_its_reason(rule: str, changes: dict[str, Any]) -> None:
 
 
 def test_all_rules_of_the_lanes_that_exist_are_reached() -> None:
-    waiting = ("relations.", "quarantine.", "fixtures.", "properties.", "sealed.", "freezes.", "public.", "tests.",
-               "approval.", "workspace.", "replay.unisolated")  # fmt: skip
+    waiting = (
+        "relations.",
+        "quarantine.",
+        "public.",
+        "tests.",
+        "approval.",
+        "workspace.",
+        "replay.unisolated",
+    )
     reached = {rule for rule, _ in REACHED}
     assert {rule for rule in TABLE if not rule.startswith(waiting)} <= reached
 
@@ -139,6 +162,7 @@ def test_all_rules_of_the_lanes_that_exist_are_reached() -> None:
         {"sandbox": SandboxFacts("plain", "plain")},
         {"sandbox": SandboxFacts("not_run", "isolated")},
         {"lanes": {"replay": LaneState(False, "empty")}},
+        {"lanes": {"sealed": LaneState(False, "absent")}},
         {"lanes": {"denylist": LaneState(False, "empty")}, "denylist": DenylistFacts(0)},
         {"workspace": Workspace(False)},
     ],
@@ -180,6 +204,14 @@ def test_a_self_check_is_no_verdict_and_no_merge() -> None:
     assert (packet.verdict, packet.merge_ok, exit_code(packet)) == ("none", False, Exit.OK)
     held = judge(facts(mode="self-check", **row("base_mismatch")))
     assert (held.verdict, held.merge_ok, exit_code(held)) == ("hold", False, Exit.HOLD)
+
+
+def test_a_harness_run_is_never_eligible_and_needs_no_pins() -> None:
+    packet = judge(facts(mode="harness", replay=(), counts={}))
+    assert (packet.verdict, packet.merge_ok, exit_code(packet)) == ("none", True, Exit.OK)
+    for rule, changes in REACHED:
+        if rule.startswith(("fixtures.", "properties.", "freezes.", "sealed.")):
+            assert judge(facts(mode="harness", counts={}, **changes)).merge_ok is False, rule
 
 
 @settings(max_examples=100, deadline=None)

@@ -11,7 +11,7 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from oracle_gate.core import corpus, packet, pins, settings
+from oracle_gate.core import corpus, freeze_ledger, manifest, packet, pins, settings
 from support.baking import SCAFFOLD
 
 FOLDER = SCAFFOLD / "tools/oracle_gate/schemas"
@@ -68,6 +68,18 @@ def _row() -> dict[str, Any]:
     return row | {"oneOf": [{"required": ["argv"]}, {"required": ["file"]}]}
 
 
+def _manifest() -> dict[str, Any]:
+    """The manifest; a digest is empty until `seal` fills it."""
+    document = _record(manifest.Manifest)
+    unsealed = {"type": "string", "pattern": "^([0-9a-f]{64})?$"}
+    document["properties"]["freeze_sha256"] = unsealed
+    for name in ("properties", "fixtures"):
+        item = document["properties"][name]["items"]["properties"]
+        item["sha256"] = unsealed
+        item["id"] |= {"minLength": 1}
+    return document
+
+
 def schemas() -> dict[str, dict[str, Any]]:
     """File name -> document."""
     armed = schema_of(pins.Provenance)
@@ -79,6 +91,8 @@ def schemas() -> dict[str, dict[str, Any]]:
             {"anyOf": [{"type": "object", "maxProperties": 0}, armed]},
         ),
         "gate-settings-v1": ("oracle/gate.toml, as the JSON it is equal to", schema_of(settings.Settings)),
+        "sealed-oracle-v1": ("sealed/MANIFEST.json", _manifest()),
+        "freeze-ledger-v1": ("sealed/freeze.json", schema_of(freeze_ledger.Ledger)),
         "merge-packet-v1": ("the packet, .gate/merge_packet.json", schema_of(packet.Packet)),
     }
     return {

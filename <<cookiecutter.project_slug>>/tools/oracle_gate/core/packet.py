@@ -96,30 +96,43 @@ class Fixture:
 
 @dataclass(frozen=True)
 class Property:
-    """Article B's row, with what a human needs to see."""
+    """Article B's row, with what a human needs to see.
+
+    `note` says why it did not run: no text of a fixture. `accepts` names the null controls if it accepts
+    every one of them. `in_process`: patched code ran in the property's own process and can forge the answer.
+    `counterexample` is a file below .gate/artifacts/counterexamples/.
+    """
 
     id: str
     ran: bool
     failed_fixtures: tuple[str, ...]
     ok: bool
+    note: str = ""
+    accepts: tuple[str, ...] = ()
+    in_process: bool = False
+    counterexample: str = ""
 
 
 @dataclass(frozen=True)
 class Freeze:
-    """Article B's row."""
+    """Article B's row. The parent must be an ancestor of the base; a shallow clone may not know."""
 
     test_id: str
     has_owner: bool
     expired: bool
     parent_sha_present: bool
+    parent_unknown: bool = False
 
 
 @dataclass(frozen=True)
 class LaneState:
-    """Whether a lane is required, and whether it had anything to judge (`ran`, `empty`, `not_run`)."""
+    """Whether a lane is required, and whether it had anything to judge (`ran`, `empty`, `not_run`).
+
+    `absent`: what it judges by is not on this host.
+    """
 
     required: bool
-    state: Literal["ran", "empty", "not_run"]
+    state: Literal["ran", "empty", "absent", "not_run"]
 
 
 @dataclass(frozen=True)
@@ -239,6 +252,7 @@ class Packet:
     tests: Tests = field(default_factory=Tests)
     public: Public = field(default_factory=Public)
     manifest_sha256: str = ""
+    sealed: tuple[Finding, ...] = ()
     fixtures: tuple[Fixture, ...] = ()
     properties: tuple[Property, ...] = ()
     freezes: tuple[Freeze, ...] = ()

@@ -66,6 +66,8 @@ RULES: dict[str, Rule] = {
     "freezes.expired": Rule("block", "a freeze has expired", "Unfreeze the test or renew it as its owner."),
     "freezes.no_owner": Rule("block", "a freeze has no owner", "Name an owner in sealed/freeze.json."),
     "freezes.no_parent": Rule("block", "a freeze names no parent commit", "Name the commit that justified it."),
+    "freezes.parent_unknown": Rule("hold", "a shallow clone cannot tell whether a freeze's parent is known",
+                                   "Judge from a full clone."),
     "tests.vanished": Rule("block", "no test is collected any more", "Restore the tests."),
     "sandbox.insufficient": Rule("hold", "the sandbox is weaker than [sandbox] require",
                                  "Install bubblewrap or use a kernel with Landlock; see `doctor`."),
@@ -166,6 +168,35 @@ def _relations(packet: Packet) -> _Found:
             yield f"relations.{relation.status}", relation.id, relation.note + hint
 
 
+def _sealed(packet: Packet) -> _Found:
+    for finding in packet.sealed:
+        yield finding.rule, finding.subject, finding.detail
+    for fixture in packet.fixtures:
+        if not fixture.digest_match:
+            yield f"fixtures.{'digest_mismatch' if fixture.hit else 'missing'}", fixture.id, ""
+    for item in packet.properties:
+        if not (item.ran and item.ok):
+            detail = ", ".join(filter(None, (item.note, *item.failed_fixtures[:5], item.counterexample)))
+            yield f"properties.{'failed' if item.ran else 'not_run'}", item.id, detail
+        if item.accepts:
+            yield "properties.vacuous", item.id, f"accepts {', '.join(item.accepts)}"
+    lane = packet.lanes.get("sealed")
+    if lane and lane.required and lane.state in ("empty", "absent"):
+        yield f"sealed.{lane.state}", "sealed/MANIFEST.json", ""
+
+
+def _freezes(packet: Packet) -> _Found:
+    for freeze in packet.freezes:
+        for rule, broken in (
+            ("expired", freeze.expired),
+            ("no_owner", not freeze.has_owner),
+            ("no_parent", not freeze.parent_sha_present and not freeze.parent_unknown),
+            ("parent_unknown", freeze.parent_unknown),
+        ):
+            if broken:
+                yield f"freezes.{rule}", freeze.test_id, ""
+
+
 def _sandbox(packet: Packet) -> _Found:
     sandbox = packet.sandbox
     if sandbox.mode == "none":
@@ -183,9 +214,10 @@ def judge(packet: Packet) -> Packet:
     Raises GateError for a fact that names no rule, which only a packet of another version or a forged one has.
     """
     order = list(RULES)
-    parts = (_oracle, _paths, _replay, _relations, _tests, _public, _sandbox)
+    parts = (_oracle, _paths, _replay, _relations, _sealed, _freezes, _tests, _public, _sandbox)
     # A base that pins nothing cannot judge: that is said first, and alone.
-    found = {item for part in parts for item in part(packet)} if packet.counts.get("pins") else {_UNARMED}
+    armed = packet.counts.get("pins") or packet.mode == "harness"
+    found = {item for part in parts for item in part(packet)} if armed else {_UNARMED}
     accepted = {rule for approval in packet.approvals if approval.valid for rule in approval.accepts}
     found = {item for item in found if item[0] not in accepted}
     unknown = sorted(rule for rule, _, _ in found if rule not in RULES)
@@ -197,9 +229,9 @@ def judge(packet: Packet) -> Packet:
             found, key=lambda item: (SEVERITY.index(RULES[item[0]].outcome), order.index(item[0]), item)
         )
     )
-    best: Outcome = "none" if packet.mode == "self-check" else "eligible"
+    best: Outcome = "none" if packet.mode in ("self-check", "harness") else "eligible"
     verdict = min((reason.outcome for reason in reasons), key=SEVERITY.index, default=best)
-    merge_ok = verdict in ("eligible", "inspect") and packet.mode != "self-check"
+    merge_ok = verdict not in ("block", "hold") and packet.mode != "self-check"
     return dataclasses.replace(packet, reasons=reasons, verdict=verdict, merge_ok=merge_ok)
 
 
@@ -209,7 +241,11 @@ def verdict_line(packet: Packet) -> str:
     parts = [
         f"{rule} x{rules.count(rule)}" if rules.count(rule) > 1 else rule for rule in dict.fromkeys(rules)
     ]
-    notes = [f"{name} empty" for name, lane in sorted(packet.lanes.items()) if lane.state == "empty"]
+    notes = [
+        f"{name} {lane.state}"
+        for name, lane in sorted(packet.lanes.items())
+        if lane.state in ("empty", "absent")
+    ]
     notes += [] if packet.workspace.verified or packet.mode == "self-check" else ["workspace UNVERIFIED"]
     notes += [f"trust: {packet.trust}"]
     return f"{packet.verdict}{': ' if parts else ''}{', '.join(parts)} ({'; '.join(notes)})"

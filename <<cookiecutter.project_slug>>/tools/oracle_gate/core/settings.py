@@ -16,8 +16,7 @@ PATH = "oracle/gate.toml"
 _LARGEST = 1 << 40
 #: Lanes that `[lanes] required` may name.
 Lane = Literal[
-    "denylist", "replay", "relations", "quarantine", "identities", "fixtures", "properties", "freezes",
-    "sealed", "public",
+    "denylist", "replay", "relations", "quarantine", "identities", "sealed", "public",
 ]  # fmt: skip
 
 
@@ -98,6 +97,15 @@ class Identities:
 
 
 @dataclass(frozen=True)
+class Sealed:
+    """`dir` names a sealed folder outside the repository (absolute, or relative to it); `timeout_s` are the
+    seconds that one call of a property may take, the judged program's own time apart."""
+
+    dir: str = ""
+    timeout_s: float = 60.0
+
+
+@dataclass(frozen=True)
 class Approvals:
     """Block rules that an `accept` statement may override."""
 
@@ -125,6 +133,7 @@ class Settings:
     lanes: Lanes = field(default_factory=Lanes)
     public: Public = field(default_factory=Public)
     identities: Identities = field(default_factory=Identities)
+    sealed: Sealed = field(default_factory=Sealed)
     approvals: Approvals = field(default_factory=Approvals)
     limits: Limits = field(default_factory=Limits)
 
@@ -167,6 +176,7 @@ def _check(settings: Settings, text: str, where: str) -> None:
     complaints += [
         (not 0 < settings.replay.timeout_s <= 3600, "replay.timeout_s is not between 0 and 3600 seconds"),
         (not 0 < settings.public.timeout_s <= 3600, "public.timeout_s is not between 0 and 3600 seconds"),
+        (not 0 < settings.sealed.timeout_s <= 3600, "sealed.timeout_s is not between 0 and 3600 seconds"),
         (not 0 <= settings.replay.workers <= 64, "replay.workers is not between 0 and 64"),
         (not settings.view.hidden, "view.hidden is empty"),
         (not all(map(fold, settings.view.hidden)), "view.hidden names the whole repository"),
