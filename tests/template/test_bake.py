@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.baking import bake, bake_from
+from support.gitenv import commit_all, git, make_repository
 from support.trees import contents, executables
 
 SAMPLE = {
@@ -95,3 +96,11 @@ def test_replay_file_bakes_the_same_again(template: Path, tmp_path: Path) -> Non
 def test_home_is_not_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
     assert (bake(tmp_path) / "tools/gate.py").is_file()
+
+
+def test_the_first_commit_holds_every_file(tmp_path: Path) -> None:
+    """No rule of the scaffold's .gitignore swallows a file of the scaffold."""
+    project = make_repository(bake(tmp_path))
+    baked = {name for name in contents(project) if not name.startswith(".git/")}
+    commit_all(project, "Start from the template")
+    assert set(git(project, "ls-files", "-z").decode().split("\0")) - {""} == baked
