@@ -56,7 +56,7 @@ def measure_rows(
         seeded = _by_id(replayer.run(new, hash_seed=_OTHER_SEED))
         unsteady = [row for row in new if first[row.id].result != second[row.id].result]
         lines = {row.id: _first_difference(replayer, row) for row in unsteady}
-    with bench.replayer(_without_sources(store, prepared, bench.settings)) as replayer:
+    with bench.replayer(without_sources(store, prepared, bench.settings)) as replayer:
         emptied = _by_id(replayer.run(new))
     return Measured(first, second, seeded, emptied, lines)
 
@@ -65,7 +65,7 @@ def _by_id(trials: Iterable[Trial]) -> dict[str, Trial]:
     return {trial.row.id: trial for trial in trials}
 
 
-def _without_sources(store: ObjectStore, prepared: Built, settings: Settings) -> dict[bytes, Entry]:
+def without_sources(store: ObjectStore, prepared: Built, settings: Settings) -> dict[bytes, Entry]:
     """The tree with every file on `[subject] path`, and everything that setup made, emptied."""
     empty = store.write("blob", b"")
     folders = [path.strip("/").encode() + b"/" for path in settings.subject.path]

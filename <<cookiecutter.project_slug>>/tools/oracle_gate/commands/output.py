@@ -27,6 +27,7 @@ def refuse_links(path: Path) -> None:
 def remove_old(path: Path) -> None:
     """Deletes an earlier packet and what lies beside it, before anything is judged."""
     refuse_links(path)
+    refuse_links(path.parent / "results")
     for old in (path, *(path.with_name(name) for name in _BESIDE)):
         old.unlink(missing_ok=True)
     for name in ("fixtures", "properties", "freezes"):
@@ -37,22 +38,23 @@ def write_packet(path: Path, packet: Packet, meta: dict[str, Any]) -> None:
     """Writes the packet last, so that whoever finds it finds all of it."""
     folder = path.parent
     refuse_links(path)
+    refuse_links(folder / "results")
     (folder / "results").mkdir(parents=True, exist_ok=True)
     for name in ("fixtures", "properties", "freezes"):
-        _write(folder / "results" / f"{name}.json", to_json({name: getattr(packet, name)}))
+        write_whole(folder / "results" / f"{name}.json", to_json({name: getattr(packet, name)}))
     # All that may go back to a generator: no id, no count, no rule to climb by.
     public = {
         "schema": "merge-packet-public-v1",
         "verdict": packet.verdict,
         "unverified": not packet.workspace.verified,
     }
-    _write(path.with_name(PUBLIC), to_json(public))
-    _write(path.with_name("report.md"), markdown.render(packet).encode())
-    _write(path.with_name("run_meta.json"), json.dumps(meta, indent=2, sort_keys=True).encode() + b"\n")
-    _write(path, to_json(encode(packet)))
+    write_whole(path.with_name(PUBLIC), to_json(public))
+    write_whole(path.with_name("report.md"), markdown.render(packet).encode())
+    write_whole(path.with_name("run_meta.json"), json.dumps(meta, indent=2, sort_keys=True).encode() + b"\n")
+    write_whole(path, to_json(encode(packet)))
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Whole or not at all: written aside, then renamed."""
     aside = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)

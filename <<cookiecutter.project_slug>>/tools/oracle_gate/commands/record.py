@@ -51,7 +51,7 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     """Pins all the rows asked for, or none. Refuses a dirty tree, CI, and rows that are no evidence."""
     if os.environ.get("CI") and not arguments.print_digest:
         raise GateError("CI is set", todo="record on a machine of a human, after review")
-    change = _work_tree(context)
+    change = open_work_tree(context)
     oracle = read_oracle(context.store, change.after, settings_from=change.before)
     digest = oracle.digests_of["corpus"]
     if arguments.print_digest:
@@ -90,7 +90,8 @@ def _repin(context: Context, oracle: Oracle, change: Change, arguments: argparse
     return Exit.OK
 
 
-def _work_tree(context: Context) -> Change:
+def open_work_tree(context: Context) -> Change:
+    """The work tree; raises GateError when it differs from HEAD in what is not the oracle's."""
     base = read_oracle(context.store, context.base_entries)
     change = context.work_tree(base.denied)
     outside = [item.path for item in change.changed if not _is_open(fold(item.path))]

@@ -3,6 +3,9 @@
 It holds the base's claims and no expected digest. It talks over two inherited descriptors: JSON, each
 message preceded by its length in four bytes. `run` is answered by the gate, which runs the program in
 the sandbox; what a claim prints goes nowhere.
+
+A one-argument property imports the judged program, so for it this file itself runs inside the sandbox
+(asking.py), for one call, with the judged program's modules in its own process.
 """
 
 from __future__ import annotations
@@ -98,9 +101,9 @@ def _load(path: str) -> tuple[Any, dict[str, Any]]:
     return module, {"functions": functions}
 
 
-def _call(module: Any, message: dict[str, Any], channel: Channel) -> dict[str, Any]:
+def _call(module: Any, message: dict[str, Any], channel: Channel | None) -> dict[str, Any]:
     arguments: list[Any] = [base64.b64decode(message["fixture"])] if "fixture" in message else []
-    if message["with_run"]:
+    if channel is not None and message["with_run"]:
         arguments.append(channel.run)
     try:
         result = getattr(module, message["call"])(*arguments)
@@ -114,6 +117,25 @@ def _call(module: Any, message: dict[str, Any], channel: Channel) -> dict[str, A
     return {"answer": "error", "note": f"answered with a {type(result).__name__}"}
 
 
+def call_once(claim: str, fixture: str) -> None:
+    """Calls `holds(fixture_bytes)`; the answer goes to standard output, behind the token from standard input.
+
+    The token tells the answer from what the judged program prints by accident; it is no secret from it.
+    """
+    token = sys.stdin.read()
+    with os.fdopen(os.open(fixture, os.O_RDONLY), "rb") as file:
+        data = base64.b64encode(file.read()).decode()
+    answers, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nowhere, stream)
+    module, answer = _load(claim)
+    if "error" in answer:
+        answer = {"answer": "error", "note": f"does not load: {answer['error']}"}
+    else:
+        answer = _call(module, {"call": "holds", "fixture": data, "with_run": False}, None)
+    os.write(answers, f"{token}{json.dumps(answer)}".encode())
+
+
 def _describe(error: BaseException) -> str:
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return " ".join(text.split())[:300]
@@ -121,4 +143,7 @@ def _describe(error: BaseException) -> str:
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    main(int(sys.argv[1]), int(sys.argv[2]))
+    if sys.argv[1].isdigit():
+        main(int(sys.argv[1]), int(sys.argv[2]))
+    else:
+        call_once(sys.argv[1], sys.argv[2])

@@ -74,6 +74,14 @@ def run_in(pool: Pool) -> Run:
     return run
 
 
+def read_answer(message: Mapping[str, Any]) -> Answer:
+    """The answer of a call as claim_host.py words it; anything else is a crash. The note is one safe line."""
+    kind, note = message.get("answer"), str(message.get("note", ""))[:300]
+    if kind not in ("true", "false", "none", "broken", "error"):
+        return Answer("crashed", "the claim's process gave no answer")
+    return Answer(kind, "".join(char if char.isprintable() else " " for char in note))
+
+
 class ClaimHost:
     """The process of one claim; a context manager. `directory` is its working directory."""
 
@@ -119,7 +127,7 @@ class ClaimHost:
         if fixture is not None:
             request["fixture"] = base64.b64encode(fixture).decode()
         message = self._ask(request, run)
-        return message if isinstance(message, Answer) else Answer(message["answer"], message["note"])
+        return message if isinstance(message, Answer) else read_answer(message)
 
     def _ask(self, request: Mapping[str, Any], run: Run | None) -> dict[str, Any] | Answer:
         """Sends a request and serves `run` until the answer comes."""
@@ -148,7 +156,9 @@ class ClaimHost:
                 rest = rest[os.write(self._requests, rest) :]
             head = self._read(LENGTH.size, deadline)
             answer = self._read(LENGTH.unpack(head)[0], deadline)
-            decoded: dict[str, Any] = json.loads(answer)
+            decoded = json.loads(answer)
+            if not isinstance(decoded, dict):
+                raise EOFError
         except TimeoutError:
             self._kill()
             return Answer("timeout", f"no answer within {self._timeout_s:g} s")
