@@ -16,6 +16,7 @@ from ..lanes.replay import Replayers
 from ..runner.pool import Pool
 from ..runner.replayer import Bench
 from .context import Context
+from .evidence import TestEvidence
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,13 @@ class Case:
 class Arena:
     """Where patched code runs: pools on the tree of the patch (twice) and on the base's.
 
-    `pool` is the second one, for lanes that run single programs.
+    `pool` is the second one, for lanes that run single programs; `tests` is what the lanes about tests share.
     """
 
     bench: Bench
     replayers: Replayers
     pool: Pool
+    tests: TestEvidence
 
 
 @dataclass(frozen=True)

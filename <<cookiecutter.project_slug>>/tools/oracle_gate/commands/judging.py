@@ -21,8 +21,10 @@ from ..lanes.replay import Pinned, Replayers, replay
 from ..runner.replayer import Bench
 from .case import Arena, Case, Lane, LaneResult
 from .context import warn
+from .evidence import TestEvidence
 from .judging_approvals import grant, mark_approved
 from .judging_claims import relations_lane
+from .judging_tests import identities_lane, public_lane, quarantine_lane
 from .replayers import bench
 
 
@@ -42,7 +44,7 @@ def facts(submitted: Case) -> Packet:
         mode = "none" if case.unsandboxed else place.layer.name
         sandbox = SandboxFacts(mode=mode, required=oracle.settings.sandbox.require)
         patch, base, failed = _built(place, change)
-        with _arena(place, patch, base) if not failed else nullcontext() as arena:
+        with _arena(place, change, patch, base) if not failed else nullcontext() as arena:
             results = {name: lane(case, arena) for name, lane in LANES.items()}
     states = {"denylist": "ran" if oracle.rules else "empty"} | {name: r.state for name, r in results.items()}
     required = oracle.settings.lanes.required
@@ -82,7 +84,7 @@ def _built(place: Bench, change: Change) -> tuple[Entries, Entries, tuple[Findin
 
 
 @contextmanager
-def _arena(place: Bench, patch: Entries, base: Entries) -> Iterator[Arena]:
+def _arena(place: Bench, change: Change, patch: Entries, base: Entries) -> Iterator[Arena]:
     with ExitStack() as stack:
         again = stack.enter_context(place.replayer(patch, workers=1))
         replayers = Replayers(
@@ -90,7 +92,7 @@ def _arena(place: Bench, patch: Entries, base: Entries) -> Iterator[Arena]:
             again=again,
             base=stack.enter_context(place.replayer(base, workers=1)),
         )
-        yield Arena(place, replayers, again.pool)
+        yield Arena(place, replayers, again.pool, TestEvidence(place, change, patch, base))
 
 
 def _replay(case: Case, arena: Arena | None) -> LaneResult:
@@ -104,7 +106,13 @@ def _replay(case: Case, arena: Arena | None) -> LaneResult:
     return LaneResult({"replay": rows}, "ran" if oracle.rows else "empty", counts)
 
 
-LANES: Mapping[str, Lane] = {"replay": _replay, "relations": relations_lane}
+LANES: Mapping[str, Lane] = {
+    "replay": _replay,
+    "relations": relations_lane,
+    "quarantine": quarantine_lane,
+    "identities": identities_lane,
+    "public": public_lane,
+}
 
 
 def _stale(oracle: Oracle) -> list[str]:

@@ -108,7 +108,7 @@ class _Lister:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._reader = Reader()
-        self._seen: dict[str, Counter[str]] = {}
+        self._outside: dict[str, tuple[Counter[str], Counter[str]]] = {}
 
     def file(self, path: str) -> list[Test]:
         """The tests of one file; none when it cannot be parsed."""
@@ -145,7 +145,7 @@ class _Lister:
     ) -> Test:  # fmt: skip
         members = classes[-1].members() if classes else {}
         marks = Marks()
-        for decorator in node.decorator_list:
+        for decorator in reversed(node.decorator_list):  # the order in which pytest joins cases
             marks.add(decorator, scope)
         for inherited in reversed(classes):
             marks.add_class(inherited)
@@ -158,13 +158,15 @@ class _Lister:
             marks.varied |= "params" in {
                 word.arg for call in fixture.decorator_list for word in keywords(call)
             }
-        for part in (module, *self._class_bodies(classes)):
+        for part in self._class_bodies(classes):
             checks.leaving += self._reader.statements(part, {}).leaving
+        surroundings, leaving = self._surroundings(module)
+        checks.leaving += leaving
         checks.uses = set(own.uses)
         cases, count = ((), 1) if classes and classes[-1].unittest else marks.cases(module)
         return Test(
             id, cases, count, marks.found, checks, is_lazy(node), len(_arguments(node)),
-            frozenset(binding.guards), self._surroundings(module),
+            frozenset(binding.guards), surroundings,
         )  # fmt: skip
 
     def _class_bodies(self, classes: tuple[Class, ...]) -> Iterator[Scope]:
@@ -189,19 +191,23 @@ class _Lister:
                 wanted += _arguments(binding.node)
                 yield binding.node, scope
 
-    def _surroundings(self, module: Scope) -> Counter[str]:
-        """Counts what may change tests in a module, in the modules that it imports, in conftest.py above."""
-        found = Counter(f"{type(node).__name__} at import" for node in _effects(module.body))
-        seen, pending = {module.path}, [module]
-        while pending:
-            scope = pending.pop()
-            if scope.path not in self._seen:
-                self._seen[scope.path] = Counter(_suspicious(scope))
-            found += self._seen[scope.path]
-            further = [other for other in self._project.imports(scope) if other.path not in seen]
-            seen |= {other.path for other in further}
-            pending += further
-        return found
+    def _surroundings(self, module: Scope) -> tuple[Counter[str], Counter[str]]:
+        """For all tests of a module: what may change them from outside (in it, in the modules that it imports,
+        in conftest.py above), and how it may leave while it is imported."""
+        if module.path not in self._outside:
+            found = Counter(f"{type(node).__name__} at import" for node in _effects(module.body))
+            reached = {module.path: module}
+            pending = [module]
+            while pending:
+                scope = pending.pop()
+                found.update(_suspicious(scope))
+                further = {
+                    other.path: other for other in self._project.imports(scope) if other.path not in reached
+                }
+                reached |= further
+                pending += further.values()
+            self._outside[module.path] = (found, self._reader.statements(module, {}).leaving)
+        return self._outside[module.path]
 
 
 def _meant(name: str, binding: Binding, scope: Scope) -> tuple[Definition, Scope] | None:

@@ -121,13 +121,13 @@ class Scope:
             node, scope = found[0].node, found[1]
         return node, scope
 
-    def dotted(self, node: ast.AST | None) -> str:
+    def dotted(self, node: ast.AST | None, depth: int = _DEPTH) -> str:
         """`pytest.mark.skip` for whatever alias spells it; empty for what is not a dotted name."""
         node, scope = self.value(node)
         while isinstance(node, ast.Call):
             node, scope = scope.value(node.func)
         if isinstance(node, ast.Attribute):
-            start = scope.dotted(node.value)
+            start = scope.dotted(node.value, depth - 1) if depth else ""
             return f"{start}.{node.attr}" if start else ""
         if not isinstance(node, ast.Name):
             return ""
@@ -185,6 +185,7 @@ class Project:
     def __init__(self, read: Callable[[str], bytes | None]) -> None:
         self._read = read
         self._modules: dict[str, Scope | None] = {}
+        self._begun: dict[tuple[str, str], list[tuple[Scope, list[str]]]] = {}
 
     def module(self, path: str) -> Scope | None:
         """A module's scope; None when it is not there or cannot be parsed."""
@@ -222,8 +223,14 @@ class Project:
             if module:
                 yield module
 
-    def _modules_of(self, dotted: str, path: str) -> Iterator[tuple[Scope, list[str]]]:
+    def _modules_of(self, dotted: str, path: str) -> list[tuple[Scope, list[str]]]:
         """Test modules that a dotted name may begin with, and what is left of it."""
+        key = (dotted, posixpath.dirname(path))
+        if key not in self._begun:
+            self._begun[key] = list(self._find_modules(dotted, path)) if dotted else []
+        return self._begun[key]
+
+    def _find_modules(self, dotted: str, path: str) -> Iterator[tuple[Scope, list[str]]]:
         name = dotted.lstrip(".")
         level, parts = len(dotted) - len(name), name.split(".")
         folders = list(_folders_above(path))
@@ -231,7 +238,7 @@ class Project:
             for cut in range(len(parts), -1 if level else 0, -1):
                 start = posixpath.join(folder, *parts[:cut])
                 for candidate in (start + ".py", posixpath.join(start, "__init__.py")):
-                    module = self.module(candidate) if dotted else None
+                    module = self.module(candidate)
                     if module:
                         yield module, parts[cut:]
 

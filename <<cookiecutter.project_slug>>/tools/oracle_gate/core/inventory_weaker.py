@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from .inventory import Inventory, Test, ids_of, stands
+from .inventory import Inventory, Test, function_id, ids_of, stands
 
 #: What a comparison lets through that names no tolerance.
 _DEFAULTS = {
@@ -107,12 +107,12 @@ class Sides:
     @property
     def base_ids(self) -> set[str]:
         """Every id of the base."""
-        return ids_of(self.base) | (self.base_listed or set())
+        return _ids(self.base, self.base_listed)
 
     @property
     def patch_ids(self) -> set[str]:
         """Every id of the patch."""
-        return ids_of(self.patch).union(*(listed or () for listed in self.patch_listed))
+        return _ids(self.patch, *self.patch_listed)
 
     def is_gone(self, id: str) -> bool:
         """Whether one inventory has an id on the base and not on the patch."""
@@ -128,3 +128,10 @@ class Sides:
         """In what a test (an id without its case) is weaker; nothing for one that cannot be read."""
         known = id in self.base and id in self.patch
         return list(weaknesses(self.base[id], self.patch[id])) if known else []
+
+
+def _ids(tests: Inventory, *lists: frozenset[str] | None) -> set[str]:
+    """All ids, without those that stand for cases which were collected."""
+    collected = {id for listed in lists for id in listed or ()}
+    cased = {function_id(id) for id in collected if "[" in id}
+    return collected | (ids_of(tests) - cased)

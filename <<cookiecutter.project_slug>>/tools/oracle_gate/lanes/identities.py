@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from ..core.inventory import function_id
 from ..core.inventory_weaker import Sides
@@ -15,8 +15,8 @@ def identities(sides: Sides, apart: Collection[str] = (), problem: str = "") -> 
     def ordinary(ids: Collection[str]) -> list[str]:
         return sorted(id for id in ids if not {id, function_id(id)} & set(apart))
 
-    lost = _without_duplicates(id for id in ordinary(sides.base_ids) if sides.is_gone(id))
-    added = _without_duplicates(ordinary(sides.patch_ids - sides.base_ids))
+    lost = tuple(id for id in ordinary(sides.base_ids) if sides.is_gone(id))
+    added = tuple(ordinary(sides.patch_ids - sides.base_ids))
     skipped = dict.fromkeys(ordinary(sides.skipped), "in the patch's own run")
     weakened = {}
     for id in ordinary(sides.base.keys()):
@@ -36,10 +36,3 @@ def identities(sides: Sides, apart: Collection[str] = (), problem: str = "") -> 
         vanished=(listed_before and not listed_now) or (bool(sides.base) and not sides.patch),
         problem=problem,
     )
-
-
-def _without_duplicates(ids: Iterable[str]) -> tuple[str, ...]:
-    """Without ids that stand for cases when the cases are there as well."""
-    found = sorted(ids)
-    cased = {function_id(id) for id in found if "[" in id}
-    return tuple(id for id in found if id not in cased)
