@@ -209,7 +209,7 @@ def test_framing_can_be_undone_so_it_is_injective(observation: Observation) -> N
 
 
 @settings(max_examples=300, deadline=None)
-@given(payloads, payloads, st.integers(0, 40), st.sampled_from(FORMATS))
+@given(payloads, payloads, st.integers(0, 40), st.sampled_from(["text", "bytes"]))
 def test_bytes_moved_between_streams_change_the_digest(
     stdout: bytes, stderr: bytes, cut: int, format: Format
 ) -> None:

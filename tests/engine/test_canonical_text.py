@@ -144,12 +144,12 @@ def test_escaping_is_injective(text: bytes) -> None:
 @settings(max_examples=600, deadline=None)
 @given(texts, st.lists(st.integers(0, 200), max_size=12))
 def test_the_size_of_chunks_has_no_effect_on_tokens(text: bytes, cuts: list[int]) -> None:
-    whole = TREE.replace(text)
     edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     chunks = (text[start:end] for start, end in itertools.pairwise(edges))
-    assert streamed(TREE, chunks) == whole
-    for size in (1, 7):
-        assert streamed(TREE, pieces(text, size)) == whole
+    assert streamed(TREE, chunks) == TREE.replace(text)
+    for tokens in (TREE, Tokens(), Tokens(((b"/w", "ROOT"),))):
+        for size in (1, 7):
+            assert streamed(tokens, pieces(text, size)) == tokens.replace(text)
 
 
 @settings(max_examples=300, deadline=None)
