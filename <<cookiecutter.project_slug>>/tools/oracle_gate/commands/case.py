@@ -17,13 +17,15 @@ from ..runner.pool import Pool
 from ..runner.replayer import Bench
 from .context import Context
 from .evidence import TestEvidence
+from .sealed_folder import SealedFolder
 
 
 @dataclass(frozen=True)
 class Case:
     """One judgement: the change, what judges it, as of which day, with how many workers, isolated or not.
 
-    `corpus` is the tree whose corpus data rows read, `now` an injected clock, `approvals` files of statements.
+    `corpus` is the tree whose corpus data rows read, `now` an injected clock, `approvals` files of statements,
+    `sealed_dir` the folder that `--sealed` names, `sealed` what was read of it before any patched code ran.
     """
 
     context: Context
@@ -36,6 +38,8 @@ class Case:
     unsandboxed: bool
     now: datetime.date | None = None
     approvals: tuple[Path, ...] = ()
+    sealed_dir: Path | None = None
+    sealed: SealedFolder | None = None
     verified: Verified = field(default_factory=lambda: Verified((), (), frozenset()))
 
 
@@ -43,12 +47,14 @@ class Case:
 class Arena:
     """Where patched code runs: pools on the tree of the patch (twice) and on the base's.
 
-    `pool` is the second one, for lanes that run single programs; `tests` is what the lanes about tests share.
+    `pool` is the second one and `base_pool` the base's, for lanes that run single programs; `tests` is what
+    the lanes about tests share.
     """
 
     bench: Bench
     replayers: Replayers
     pool: Pool
+    base_pool: Pool
     tests: TestEvidence
 
 
@@ -57,7 +63,7 @@ class LaneResult:
     """What a lane found: packet fields by name, the lane's state, numbers for `counts`."""
 
     fields: Mapping[str, Any]
-    state: Literal["ran", "empty", "not_run"]
+    state: Literal["ran", "empty", "absent", "not_run"]
     counts: Mapping[str, int]
 
 

@@ -24,20 +24,24 @@ from .context import warn
 from .evidence import TestEvidence
 from .judging_approvals import grant, mark_approved
 from .judging_claims import relations_lane
+from .judging_sealed import sealed_lane
 from .judging_tests import identities_lane, public_lane, quarantine_lane
 from .replayers import bench
+from .sealed_folder import open_sealed
 
 
-def facts(submitted: Case) -> Packet:
-    """Runs the lanes; the result has no verdict yet."""
+def facts(submitted: Case, lanes: Mapping[str, Lane] | None = None) -> Packet:
+    """Runs all lanes, or the given ones alone, which then are required; the result has no verdict yet."""
     granted = grant(submitted)
     case = replace(submitted, oracle=granted.oracle, corpus=granted.corpus, verified=granted.verified)
+    sealed = open_sealed(case.context, case.oracle.settings, case.corpus, case.sealed_dir)
+    case = replace(case, sealed=sealed)
     context, oracle, change, denied = case.context, case.oracle, case.change, granted.denied
     results: dict[str, LaneResult] = {}
     failed: tuple[Finding, ...] = ()
     sandbox = SandboxFacts(required=oracle.settings.sandbox.require)
-    if change.problems or denied.hits or not oracle.pins:
-        results = {name: lane(case, None) for name, lane in LANES.items()}
+    if change.problems or denied.hits or (lanes is None and not oracle.pins):
+        results = {name: lane(case, None) for name, lane in (lanes or LANES).items()}
     else:
         _warn_of_machine(oracle)
         place = bench(context, oracle, case.corpus, case.workers)
@@ -45,9 +49,9 @@ def facts(submitted: Case) -> Packet:
         sandbox = SandboxFacts(mode=mode, required=oracle.settings.sandbox.require)
         patch, base, failed = _built(place, change)
         with _arena(place, change, patch, base) if not failed else nullcontext() as arena:
-            results = {name: lane(case, arena) for name, lane in LANES.items()}
+            results = {name: lane(case, arena) for name, lane in (lanes or LANES).items()}
     states = {"denylist": "ran" if oracle.rules else "empty"} | {name: r.state for name, r in results.items()}
-    required = oracle.settings.lanes.required
+    required = {*oracle.settings.lanes.required, *(lanes or ())}
     launch, store = context.launch, context.store
     return Packet(
         mode=case.mode,
@@ -87,12 +91,9 @@ def _built(place: Bench, change: Change) -> tuple[Entries, Entries, tuple[Findin
 def _arena(place: Bench, change: Change, patch: Entries, base: Entries) -> Iterator[Arena]:
     with ExitStack() as stack:
         again = stack.enter_context(place.replayer(patch, workers=1))
-        replayers = Replayers(
-            patch=stack.enter_context(place.replayer(patch)),
-            again=again,
-            base=stack.enter_context(place.replayer(base, workers=1)),
-        )
-        yield Arena(place, replayers, again.pool, TestEvidence(place, change, patch, base))
+        on_base = stack.enter_context(place.replayer(base, workers=1))
+        replayers = Replayers(stack.enter_context(place.replayer(patch)), again, on_base)
+        yield Arena(place, replayers, again.pool, on_base.pool, TestEvidence(place, change, patch, base))
 
 
 def _replay(case: Case, arena: Arena | None) -> LaneResult:
@@ -109,6 +110,7 @@ def _replay(case: Case, arena: Arena | None) -> LaneResult:
 LANES: Mapping[str, Lane] = {
     "replay": _replay,
     "relations": relations_lane,
+    "sealed": sealed_lane,
     "quarantine": quarantine_lane,
     "identities": identities_lane,
     "public": public_lane,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..core.manifest import Manifest, SealedProperty
 from ..core.packet import Property
@@ -30,7 +30,7 @@ class Judged:
 
     row: Property
     programs: Programs | None = None
-    wrong: Mapping[str, Answer] | None = None
+    wrong: Mapping[str, Answer] = field(default_factory=dict)
 
 
 def properties(

@@ -54,9 +54,10 @@ def asked_outside(claim: Path, view: Path, run: Run, timeout_s: float) -> Iterat
             yield lambda fixture: host.call(FUNCTION, run, fixture)
 
 
-def asked_inside(pool: Pool, claim: bytes, timeout_s: float) -> Ask:
+@contextmanager
+def asked_inside(claim: Path, pool: Pool, timeout_s: float) -> Iterator[Ask | Answer]:
     """A one-argument property, in the pool's sandbox, a process and a case folder for each fixture."""
-    driver = Path(__file__).with_name("claim_host.py").read_bytes()
+    driver, source = Path(__file__).with_name("claim_host.py").read_bytes(), claim.read_bytes()
 
     def ask(fixture: bytes) -> Answer:
         token = secrets.token_bytes(16).hex().encode()
@@ -68,14 +69,14 @@ def asked_inside(pool: Pool, claim: bytes, timeout_s: float) -> Ask:
                 return Answer("crashed", f"ended as {observation.status}")
             return _told(b"".join(observation.stdout.chunks()), token)
 
-        files: dict[str, bytes | str] = {"ask.py": driver, "claim.py": claim, "fixture": fixture}
+        files: dict[str, bytes | str] = {"ask.py": driver, "claim.py": source, "fixture": fixture}
         argv = ("python", "ask.py", "claim.py", "fixture")
         ((_, answer),) = pool.run(
             [Job("property", argv, stdin=token, files=files, timeout_s=timeout_s)], reduce
         )
         return answer
 
-    return ask
+    yield ask
 
 
 def _told(output: bytes, token: bytes) -> Answer:
