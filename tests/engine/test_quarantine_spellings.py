@@ -3,286 +3,28 @@
 from __future__ import annotations
 
 import datetime
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle_gate.core.inventory import ids_of, read_inventory
+from oracle_gate.core.inventory import read_inventory
 from oracle_gate.core.inventory_weaker import Sides
 from oracle_gate.core.ledger import Quarantined
 from oracle_gate.lanes.quarantine import quarantine
 from support.objects import entries, opened
+from support.silenced import ALL, HONEST, REFUSES, RESULT, SIZES, TREE, WINDOW
 
-NET = "tests/test_net.py"
-HELPERS = "tests/helpers.py"
-BASE = '''\
-"""Retries."""
-
-import unittest
-
-import pytest
-
-from app.net import retry
-from tests.helpers import same
-
-WINDOW = 3
-
-
-def check(actual, expected):
-    assert actual == expected
-
-
-@pytest.fixture
-def client():
-    yield retry(0)
-
-
-def test_window(client):
-    """The window is kept."""
-    result = retry(WINDOW)
-    assert result == 3
-    check(client, 0)
-    same(result, 3)
-
-
-@pytest.mark.parametrize("size", [1, 2])
-def test_sizes(size):
-    assert retry(size) == size
-
-
-class TestNet:
-    def test_refuses(self):
-        with pytest.raises(ValueError, match="negative"):
-            retry(-1)
-        assert retry(1) in (1, 2)
-
-
-class NetCase(unittest.TestCase):
-    def setUp(self):
-        self.result = retry(WINDOW)
-
-    def test_result(self):
-        self.assertEqual(self.result, 3)
-        self.assertAlmostEqual(retry(0.5), 0.5, places=5)
-'''
-TREE = {
-    NET: BASE,
-    HELPERS: "def same(actual, expected):\n    assert actual == expected\n",
-    "tests/__init__.py": "",
-    "src/app/net.py": "def retry(count):\n    return count\n",
-}
-WINDOW, SIZES = f"{NET}::test_window", f"{NET}::test_sizes[2]"
-REFUSES, RESULT = f"{NET}::TestNet::test_refuses", f"{NET}::NetCase::test_result"
 TODAY = datetime.date(2026, 10, 6)
 
 
-def statuses(tmp_path: Path, id: str, after: dict[str, str], before: dict[str, str] = TREE) -> set[str]:
+def statuses(folder: Path, id: str, after: dict[str, str]) -> set[str]:
     """The findings of the lane about one entry of the ledger."""
-    with opened(tmp_path / "store") as store:
-        both = (read_inventory(store, entries(store, tree), ("tests",)) for tree in (before, after))
-        rows = quarantine([Quarantined(id, "flaky", TODAY)], TODAY, Sides(*both))
+    with opened(folder / "store") as store:
+        base, patch = (read_inventory(store, entries(store, tree), ("tests",)) for tree in (TREE, after))
+        rows = quarantine([Quarantined(id, "flaky", TODAY)], TODAY, Sides(base, patch))
         return {row.status for row in rows}
-
-
-def edited(*edits: tuple[str, str], path: str = NET, **more: str) -> dict[str, str]:
-    """The tree with texts of one file replaced."""
-    text = TREE[path]
-    for old, new in edits:
-        assert text.count(old) == 1, old
-        text = text.replace(old, new)
-    return {**TREE, path: text, **more}
-
-
-def before_window(text: str) -> dict[str, str]:
-    """The tree with a text put before the test of the window, after all it needs."""
-    return edited(("def test_window(client):", text + "def test_window(client):"))
-
-
-def at_end(text: str) -> dict[str, str]:
-    return {**TREE, NET: TREE[NET] + text}
-
-
-def first(statement: str) -> dict[str, str]:
-    """The tree with a first statement in the test of the window."""
-    return edited(("    result = retry(WINDOW)\n", f"    {statement}\n    result = retry(WINDOW)\n"))
-
-
-ASSERT = "    assert result == 3\n"
-BODY = "    result = retry(WINDOW)\n    assert result == 3\n    check(client, 0)\n    same(result, 3)\n"
-TEST = 'def test_window(client):\n    """The window is kept."""\n' + BODY
-
-
-def moved() -> dict[str, str]:
-    return edited((TEST, "")) | {"tests/test_other.py": BASE}
-
-
-SILENCED = {
-    "deleted": edited((TEST, "")),
-    "the file deleted": {path: text for path, text in TREE.items() if path != NET},
-    "renamed to a longer name": edited(("def test_window(", "def test_window_longer(")),
-    "renamed to no test": edited(("def test_window(", "def no_test_window(")),
-    "moved to another file": moved(),
-    "moved into a class": edited(("def test_window(client):", "class TestIt:\n  def test_window(self, client):"), (BODY, "    assert 1\n")),
-    "made a comment": edited((TEST, "\n".join("# " + line for line in TEST.splitlines()) + "\n")),
-    "made a string": edited((TEST, f"TEXT = {TEST!r}\n")),
-    "the file no longer parses": at_end("def broken(:\n"),
-    "skip": before_window("@pytest.mark.skip\n"),
-    "skip with a reason": before_window('@pytest.mark.skip(reason="flaky")\n'),
-    "skip of another name for pytest": before_window("import pytest as p\n\n@p.mark.skip\n"),
-    "skip of an imported mark": before_window("from pytest import mark as m\n\n@m.skip\n"),
-    "skip under a name": before_window("later = pytest.mark.skip\n\n@later\n"),
-    "skip under two names": before_window("m = pytest.mark\nlater = m.skip(reason='x')\n\n@later\n"),
-    "skip by a function": before_window("def later(f):\n    return pytest.mark.skip(f)\n\n@later\n"),
-    "skip by getattr": before_window('@getattr(pytest.mark, "sk" + "ip")\n'),
-    "skipif of what is always true": before_window('@pytest.mark.skipif(1 < 2, reason="x")\n'),
-    "skipif of a text": before_window('@pytest.mark.skipif("True", reason="x")\n'),
-    "xfail without running": before_window("@pytest.mark.xfail(run=False)\n"),
-    "xfail": before_window("@pytest.mark.xfail\n"),
-    "unittest's skip": before_window('@unittest.skip("x")\n'),
-    "unittest's expected failure": before_window("@unittest.expectedFailure\n"),
-    "retried until green": before_window("import flaky\n\n@flaky.flaky(max_runs=50)\n"),
-    "usefixtures of one that skips": before_window(
-        "@pytest.fixture\ndef later():\n    pytest.skip('x')\n\n@pytest.mark.usefixtures('later')\n"
-    ),
-    "a wrapper that calls nothing": before_window("def quiet(f):\n    return lambda: None\n\n@quiet\n"),
-    "a fixture": before_window("@pytest.fixture\n"),
-    "pytestmark": at_end("pytestmark = pytest.mark.skip\n"),
-    "a list of pytestmark": at_end('pytestmark = [pytest.mark.usefixtures(), pytest.mark.skipif(True, reason="x")]\n'),
-    "importorskip": edited(("WINDOW = 3\n", 'WINDOW = 3\nx = pytest.importorskip("absent")\n')),
-    "skip of the module": edited(("WINDOW = 3\n", 'WINDOW = 3\npytest.skip("x", allow_module_level=True)\n')),
-    "SkipTest at import": edited(("WINDOW = 3\n", 'WINDOW = 3\nraise unittest.SkipTest("x")\n')),
-    "SkipTest under a condition": edited(("WINDOW = 3\n", "WINDOW = 3\nif WINDOW:\n    raise unittest.SkipTest\n")),
-    "pytest.skip": first('pytest.skip("x")'),
-    "skip under another name": first("from pytest import skip as done; done()"),
-    "pytest.xfail": first('pytest.xfail("x")'),
-    "raise SkipTest": first('raise unittest.SkipTest("x")'),
-    "raise pytest.skip.Exception": first('raise pytest.skip.Exception("x")'),
-    "an exit": first("import sys; sys.exit(0)"),
-    "importorskip inside": first('pytest.importorskip("absent")'),
-    "skip in a helper": edited(("    assert actual == expected\n", '    pytest.skip("x")\n    assert actual == expected\n')),
-    "skip in the fixture": edited(("    yield retry(0)\n", '    pytest.skip("x")\n    yield retry(0)\n')),
-    "skip in an automatic fixture": at_end("\n@pytest.fixture(autouse=True)\ndef quiet():\n    pytest.skip('x')\n"),
-    "skip in setup_module": at_end("\ndef setup_module():\n    raise unittest.SkipTest\n"),
-    "early return": first("return"),
-    "early return of a value": first("return None"),
-    "return under a condition": first("if WINDOW: return"),
-    "pass": edited((BODY, "    pass\n")),
-    "dots": edited((BODY, "    ...\n")),
-    "a docstring alone": edited((BODY, "")),
-    "assert True": edited((BODY, "    assert True\n")),
-    "assert of a constant": edited((ASSERT, "    assert 3 == 3\n")),
-    "assert of named constants": edited((ASSERT, "    expected = 3\n    assert WINDOW == expected\n")),
-    "assert of a tuple": edited((ASSERT, "    assert (result == 3, 'text')\n")),
-    "assert of itself": edited((ASSERT, "    assert result == result\n")),
-    "assert or True": edited((ASSERT, "    assert result == 3 or True\n")),
-    "assert of truth alone": edited((ASSERT, "    assert result\n")),
-    "assert of a difference": edited((ASSERT, "    assert result != object()\n")),
-    "assert of one of many": edited((ASSERT, "    assert result in range(100)\n")),
-    "assert with ANY": edited((ASSERT, "    from unittest import mock\n    assert result == mock.ANY\n")),
-    "an assertion less": edited((ASSERT, "")),
-    "under if False": edited((ASSERT, "    if False:\n        assert result == 3\n")),
-    "under another condition": edited((ASSERT, "    if result == 3:\n        assert result == 3\n")),
-    "under an empty loop": edited((ASSERT, "    for _ in []:\n        assert result == 3\n")),
-    "under while": edited((ASSERT, "    while result == 3:\n        assert result == 3\n        break\n")),
-    "a swallowed failure": edited((ASSERT, "    try:\n        assert result == 3\n    except AssertionError:\n        pass\n")),
-    "suppressed": edited((ASSERT, "    import contextlib\n    with contextlib.suppress(AssertionError):\n        assert result == 3\n")),
-    "a failure that is expected": edited((ASSERT, "    with pytest.raises(AssertionError):\n        assert result == 3\n")),
-    "in a function that is not called": edited((ASSERT, "    def later():\n        assert result == 3\n")),
-    "in a lambda": edited(("    check(client, 0)\n", "    lambda: check(client, 0)\n")),
-    "in a generator that is not run": edited(("    check(client, 0)\n", "    (check(client, x) for x in [0])\n")),
-    "short-circuited": edited(("    check(client, 0)\n", "    result and check(client, 0)\n")),
-    "a coroutine": edited(("def test_window(", "async def test_window(")),
-    "a generator": first("yield"),
-    "a helper that is never awaited": edited(("def check(", "async def check(")),
-    "a helper that asserts nothing": edited(("    assert actual == expected\n", "    actual == expected\n")),
-    "a helper of another file that asserts nothing": edited(("    assert actual == expected\n", "    pass\n"), path=HELPERS),
-    "a helper replaced": before_window("def check(actual, expected):\n    pass\n\n"),
-    "a helper of another file replaced": edited(("from tests.helpers import same\n", "same = print\n")),
-    "the tested function replaced": edited(("from app.net import retry\n", "def retry(count):\n    return count\n")),
-    "the tested function shadowed": first("retry = lambda count: count"),
-    "redefined": at_end("\ndef test_window(client):\n    pass\n"),
-    "assigned": at_end("\ntest_window = None\n"),
-    "assigned by an import": at_end("\nfrom os import getcwd as test_window\n"),
-    "assigned by a loop": at_end("\nfor test_window in [1]:\n    pass\n"),
-    "assigned by a walrus": at_end("\nif (test_window := None):\n    pass\n"),
-    "assigned by with": at_end("\nwith open(__file__) as test_window:\n    pass\n"),
-    "assigned under a condition": at_end("\nif WINDOW:\n    test_window = None\n"),
-    "assigned by match": at_end("\nmatch 1:\n    case test_window:\n        pass\n"),
-    "del": at_end("\ndel test_window\n"),
-    "del under a condition": at_end("\nif WINDOW:\n    del test_window\n"),
-    "del by globals": at_end('\nglobals().pop("test_" + "window")\n'),
-    "set by sys.modules": at_end("\nimport sys\nsetattr(sys.modules[__name__], 'test_window', None)\n"),
-    "its code exchanged": at_end("\ntest_window.__code__ = (lambda client: None).__code__\n"),
-    "an attribute of it set": at_end("\ntest_window.__test__ = False\n"),
-    "the module is no test": at_end("\n__test__ = False\n"),
-    "defined under if False": edited((TEST, "if False:\n" + "".join(f"    {line}\n" for line in TEST.splitlines()))),
-    "defined under TYPE_CHECKING": edited((TEST, "import typing\nif typing.TYPE_CHECKING:\n" + "".join(f"    {line}\n" for line in TEST.splitlines()))),
-    "defined inside a function": edited((TEST, "def tests():\n" + "".join(f"    {line}\n" for line in TEST.splitlines()))),
-    "pytest itself changed": at_end("\npytest.raises = print\n"),
-    "fewer parameters": edited(("def test_window(client):", "def test_window(client=0):"), ("    check(client, 0)\n", "    check(0, 0)\n")),
-    "no client": edited(("def test_window(client):", "def test_window():"), ("    check(client, 0)\n", "    check(retry(0), 0)\n")),
-    "a new case list that is empty": before_window('@pytest.mark.parametrize("x", [])\n'),
-    "a new case list": before_window('@pytest.mark.parametrize("x", [1])\n'),
-    "collect_ignore": {**TREE, "tests/conftest.py": 'collect_ignore = ["test_net.py"]\n'},
-    "collect_ignore_glob": {**TREE, "conftest.py": 'collect_ignore_glob = ["tests/*"]\n'},
-    "a hook that deselects": {**TREE, "tests/conftest.py": "def pytest_collection_modifyitems(items):\n    items.clear()\n"},
-    "a hook that reports": {**TREE, "conftest.py": "def pytest_runtest_makereport(item, call):\n    return None\n"},
-    "a hook in the module": at_end("\ndef pytest_generate_tests(metafunc):\n    metafunc.parametrize('client', [])\n"),
-    "a plugin": {**TREE, "conftest.py": 'pytest_plugins = ["evil"]\n'},
-    "an automatic fixture of conftest": {
-        **TREE, "tests/conftest.py": "import pytest\n\n@pytest.fixture(autouse=True)\ndef quiet():\n    pytest.skip('x')\n"
-    },
-}  # fmt: skip
-IN_A_CLASS = {
-    "the class renamed": edited(("class TestNet:", "class Net:")),
-    "a constructor": edited(("class TestNet:\n", "class TestNet:\n    def __init__(self):\n        pass\n\n")),
-    "the class is no test": edited(("class TestNet:\n", "class TestNet:\n    __test__ = False\n\n")),
-    "pytestmark of the class": edited(("class TestNet:\n", "class TestNet:\n    pytestmark = pytest.mark.skip\n\n")),
-    "a mark on the class": edited(("class TestNet:", "@pytest.mark.skip\nclass TestNet:")),
-    "a base that marks": edited(("class TestNet:", "class Quiet:\n    pytestmark = pytest.mark.skip\n\n\nclass TestNet(Quiet):")),
-    "a base from elsewhere": edited(("class TestNet:", "import evil\n\n\nclass TestNet(evil.Quiet):")),
-    "a metaclass": edited(("class TestNet:", "import evil\n\n\nclass TestNet(metaclass=evil.Quiet):")),
-    "setup_method skips": edited(("class TestNet:\n", "class TestNet:\n    def setup_method(self):\n        pytest.skip('x')\n\n")),
-    "redefined in the class": edited(("        assert retry(1) in (1, 2)\n", "        assert retry(1) in (1, 2)\n\n    test_refuses = None\n")),
-    "deleted from the class": at_end("\ndel TestNet.test_refuses\n"),
-    "set on the class": at_end("\nTestNet.test_refuses = lambda self: None\n"),
-    "the class redefined": at_end("\nclass TestNet:\n    pass\n"),
-    "any exception": edited(('pytest.raises(ValueError, match="negative")', "pytest.raises(Exception)")),
-    "any text": edited((', match="negative"', "")),
-    "nothing raised": edited(('        with pytest.raises(ValueError, match="negative"):\n            retry(-1)\n', "")),
-    "more values": edited(("in (1, 2)", "in (1, 2, 3, None)")),
-    "a property": edited(("    def test_refuses", "    @property\n    def test_refuses")),
-}  # fmt: skip
-UNITTEST = {
-    "skipped": edited(("    def test_result", '    @unittest.skip("x")\n    def test_result')),
-    "the class skipped": edited(("class NetCase(", '@unittest.skipIf(True, "x")\nclass NetCase(')),
-    "skipTest": edited(("        self.assertEqual(self.result, 3)\n", '        self.skipTest("x")\n        self.assertEqual(self.result, 3)\n')),
-    "setUp skips": edited(("        self.result = retry(WINDOW)\n", '        raise unittest.SkipTest("x")\n')),
-    "setUpClass skips": edited(("    def setUp(self):\n", "    @classmethod\n    def setUpClass(cls):\n        raise unittest.SkipTest\n\n    def setUp(self):\n")),
-    "no TestCase": edited(("class NetCase(unittest.TestCase):", "class NetCase:")),
-    "renamed": edited(("def test_result", "def result")),
-    "asserts truth": edited(("self.assertEqual(self.result, 3)", "self.assertTrue(self.result)")),
-    "asserts a constant": edited(("self.assertEqual(self.result, 3)", "self.assertEqual(3, 3)")),
-    "asserts less": edited(("        self.assertEqual(self.result, 3)\n", "")),
-    "fewer places": edited(("places=5", "places=1")),
-    "a wide delta": edited(("places=5", "delta=100")),
-    "its own assertEqual": edited(("    def setUp(self):\n", "    def assertEqual(self, *values):\n        pass\n\n    def setUp(self):\n")),
-}  # fmt: skip
-CASES = {
-    "a case less": edited(('"size", [1, 2]', '"size", [1]')),
-    "another case": edited(('"size", [1, 2]', '"size", [1, 3]')),
-    "a case that is skipped": edited(('"size", [1, 2]', '"size", [1, pytest.param(2, marks=pytest.mark.skip)]')),
-    "no cases": edited(('"size", [1, 2]', '"size", []')),
-    "not parametrised": edited(('@pytest.mark.parametrize("size", [1, 2])\ndef test_sizes(size)', "def test_sizes(size=2)")),
-    "other names for cases": edited(('"size", [1, 2]', '"size", [1, 2], ids=["one", "two"]')),
-}  # fmt: skip
-ALL = [
-    *((f"{name}", WINDOW, tree) for name, tree in SILENCED.items()),
-    *((f"class: {name}", REFUSES, tree) for name, tree in IN_A_CLASS.items()),
-    *((f"unittest: {name}", RESULT, tree) for name, tree in UNITTEST.items()),
-    *((f"cases: {name}", SIZES, tree) for name, tree in CASES.items()),
-]
 
 
 @pytest.mark.parametrize(
@@ -293,49 +35,61 @@ def test_a_silenced_test_is_seen(id: str, after: dict[str, str], tmp_path: Path)
     assert found and found <= {"missing", "neutered"}
 
 
-HONEST = {
-    "nothing": TREE,
-    "a comment moved": edited((ASSERT, "    # the window\n    assert result == 3  # kept\n")),
-    "another docstring": edited(("The window is kept.", "It is kept.")),
-    "reformatted": edited((ASSERT, "    assert (\n        result\n        == 3\n    ), 'the window'\n")),
-    "a renamed helper": edited(
-        ("def check(", "def check_equal("), ("    check(client, 0)\n", "    check_equal(client, 0)\n")
-    ),
-    "a renamed variable": edited((BODY, BODY.replace("result", "outcome"))),
-    "a helper written another way": edited(
-        ("    assert actual == expected\n", "    if actual != expected:\n        raise AssertionError(actual)\n")
-    ),
-    "a helper split": edited(
-        ("    assert actual == expected\n", "    check_all([(actual, expected)])\n\n\ndef check_all(pairs):\n"
-         "    first = pairs[0]\n    assert first[0] == first[1]\n")
-    ),
-    "a helper moved to another file": edited(
-        ("def check(actual, expected):\n    assert actual == expected\n", "from tests.helpers import same as check\n")
-    ),
-    "an assertion moved into a helper": edited((ASSERT, "    check(result, 3)\n")),
-    "assertions in a loop over literals": edited(
-        ("    check(client, 0)\n    same(result, 3)\n", "    for a, b in [(client, 0), (result, 3)]:\n        check(a, b)\n")
-    ),
-    "a name for a constant": edited(("    assert result == 3\n", "    wanted = 3\n    assert result == wanted\n")),
-    "another assertion": edited((ASSERT, ASSERT + "    assert isinstance(result, int)\n")),
-    "a new test": at_end("\n\ndef test_more():\n    assert retry(4) == 4\n"),
-    "a new test that is skipped": at_end("\n\n@pytest.mark.skip\ndef test_more():\n    assert retry(4) == 4\n"),
-    "a new class": at_end("\n\nclass TestMore:\n    def test_more(self):\n        assert retry(4) == 4\n"),
-    "a new case": edited(('"size", [1, 2]', '"size", [1, 2, 3]')),
-    "cases by a name": edited(("WINDOW = 3\n", "WINDOW = 3\nSIZES = [1, 2]\n"), ('"size", [1, 2]', '"size", SIZES')),
-    "another import style": edited(
-        ("import pytest\n", "import pytest as p\n"), ("@pytest.fixture", "@p.fixture"),
-        ("@pytest.mark.param", "@p.mark.param"), ("pytest.raises", "p.raises"),
-    ),
-    "a conftest with a fixture": {
-        **TREE, "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef server():\n    return 1\n"
-    },
-    "a new file": {**TREE, "tests/test_more.py": "def test_more():\n    assert 1 + 1 == 2\n"},
-    "tests in another order": {**TREE, NET: BASE.replace(TEST, "") + "\n\n" + TEST},
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("after", HONEST.values(), ids=HONEST.keys())
 @pytest.mark.parametrize("id", [WINDOW, SIZES, REFUSES, RESULT])
 def test_honest_work_is_let_through(id: str, after: dict[str, str], tmp_path: Path) -> None:
     assert statuses(tmp_path, id, after) == {"kept"}
+
+
+TRUE = st.recursive(
+    st.sampled_from(["True", "1", "1 < 2", "not 0", '"text"', "len([0])", "WINDOW", "WINDOW == 3", "int is int"]),
+    lambda inner: st.one_of(
+        inner.map("({})".format), inner.map("not not {}".format), inner.map("bool({})".format),
+        st.tuples(inner, inner).map("({0[0]}) and ({0[1]})".format),
+    ),
+    max_leaves=4,
+)  # fmt: skip
+#: An import, and the marks under the name that it gives them.
+MARKS = st.sampled_from([
+    ("", "pytest.mark"), ("import pytest as p", "p.mark"), ("from pytest import mark", "mark"),
+    ("from pytest import mark as m", "m"), ("named = pytest.mark", "named"),
+    ("first = pytest\nsecond = first.mark", "second"),
+])  # fmt: skip
+SPELLING = st.one_of(
+    TRUE.map(lambda true: f'.skipif({true}, reason="x")'),
+    TRUE.map(lambda true: f'.skipif(condition={true}, reason="x")'),
+    TRUE.map(lambda true: f".xfail({true}, run=False)"),
+    st.sampled_from(
+        [".skip", ".skip()", '.skip("x")', '.skip(reason="x")', ".xfail", ".xfail(run=False, strict=True)"]
+    ),
+)
+PLACE = st.sampled_from(
+    ["function", "class", "class mark", "class marks", "module mark", "module marks", "a name"]
+)
+
+
+def marked(place: str, imported: str, mark: str) -> str:
+    """The module with a mark at some place that holds for TestNet::test_refuses."""
+    text = TREE["tests/test_net.py"].replace("WINDOW = 3\n", f"WINDOW = 3\n{imported}\n")
+    method, header = "    def test_refuses(self):\n", "class TestNet:\n"
+    old, new = {
+        "function": (method, f"    @{mark}\n{method}"),
+        "class": (header, f"@{mark}\n{header}"),
+        "class mark": (header, f"{header}    pytestmark = {mark}\n"),
+        "class marks": (header, f"{header}    pytestmark = [{mark}]\n"),
+        "module mark": (header, f"pytestmark = {mark}\n\n{header}"),
+        "module marks": (header, f"pytestmark = [pytest.mark.usefixtures(), {mark}]\n\n{header}"),
+        "a name": (method, f"    later = {mark}\n\n    @later\n{method}"),
+    }[place]
+    assert text.count(old) == 1
+    return text.replace(old, new)
+
+
+@settings(max_examples=200, deadline=None)
+@given(PLACE, MARKS, SPELLING)
+def test_no_spelling_of_a_mark_that_always_skips_is_missed(
+    place: str, marks: tuple[str, str], spelling: str
+) -> None:
+    text = marked(place, marks[0], marks[1] + spelling)
+    with tempfile.TemporaryDirectory() as folder:
+        assert statuses(Path(folder), REFUSES, {**TREE, "tests/test_net.py": text}) == {"neutered"}
