@@ -35,11 +35,7 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
         )
     if context.root.resolve() in (folder, *folder.parents):
         raise GateError("holds the oracle itself", where=str(folder), todo="name the workspace")
-    snapshot = take_snapshot(context.store, context.launch.base, context.base_entries)
-    ever = files_ever(context.store, context.repository, snapshot.base, snapshot.hidden)
-    now = {(entry.oid, path) for path, entry in context.base_entries.items() if path not in snapshot.entries}
-    hidden = {(oid, path) for oid, path in ever | now if is_hidden(path, snapshot.hidden)}
-    report = audit(folder, context.store, snapshot, sorted(hidden), context.folder("audit"), progress)
+    report = examine(context, folder)
     progress("")
     if arguments.out:
         arguments.out.write_bytes(to_json(report))
@@ -48,6 +44,15 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     else:
         _show(report, named=arguments.verbose or not os.environ.get("CI"))
     return Exit.BLOCK if report.findings else Exit.OK
+
+
+def examine(context: Context, folder: Path) -> Audit:
+    """Looks for all that is hidden in the base, or was in any commit of any ref, in `folder`."""
+    snapshot = take_snapshot(context.store, context.launch.base, context.base_entries)
+    ever = files_ever(context.store, context.repository, snapshot.base, snapshot.hidden)
+    now = {(entry.oid, path) for path, entry in context.base_entries.items() if path not in snapshot.entries}
+    hidden = {(oid, path) for oid, path in ever | now if is_hidden(path, snapshot.hidden)}
+    return audit(folder, context.store, snapshot, sorted(hidden), context.folder("audit"), progress)
 
 
 def _show(report: Audit, *, named: bool) -> None:

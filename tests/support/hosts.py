@@ -1,0 +1,76 @@
+"""The trusted host of workspace tests: what it seals, and its checks, called without a new process each time."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from oracle_gate.commands.audit import examine
+from oracle_gate.commands.context import Launch, opened
+from oracle_gate.workspace.audit import Audit
+from oracle_gate.workspace.verify import Verification, verify
+
+from support.baking import SCAFFOLD
+from support.gitenv import git, git_env
+
+SEALED = {
+    "sealed/fixtures/put_ok.bin": b"KEY=alpha\nVALUE=something that only the judge may know\n" * 3,
+    "sealed/fixtures/f_noise.bin": random.Random(7).randbytes(700),
+    "sealed/fixtures/f_rows.json": b'{"rows": [{"id": 1, "name": "Ada"}, {"id": 2, "name": "Grace"}, {"id": 3}]}\n',
+    "sealed/properties/p_one.py": b"def holds(data, run):\n"
+    b'    """No key of the store is ever lost, whatever is put."""\n'
+    b'    return data.count(b"KEY=") == run(["python", "-m", "x"], data).stdout.count(b"VALUE=")\n',
+    "sealed/freeze.json": b'{"schema": "freeze-ledger-v1", "entries": []}\n',
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A workspace and the pins that were printed for it."""
+
+    folder: Path
+    pins: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Host:
+    """The repository that holds the oracle."""
+
+    root: Path
+
+    @property
+    def base(self) -> str:
+        """Its main branch's commit."""
+        return git(self.root, "rev-parse", "main").decode().strip()
+
+    def read(self, path: str) -> bytes:
+        """A file of the base."""
+        return (self.root / path).read_bytes()
+
+    def audit(self, folder: Path) -> Audit:
+        """The trusted side's check."""
+        launch = Launch(str(self.root), self.base, "test", "local", "")
+        with opened(launch) as context:
+            return examine(context, folder)
+
+
+def verified(folder: Path, expected: str | None) -> Verification:
+    """The generator's side's check."""
+    with tempfile.TemporaryDirectory() as workplace:
+        return verify(folder.resolve(), Path(workplace), expected)
+
+
+def run_script(
+    name: str, *words: str, shell: tuple[str, ...] = ("dash",)
+) -> subprocess.CompletedProcess[str]:
+    """Runs one of tools/workspace/*.sh; `shell` are the words before it."""
+    script = SCAFFOLD / "tools/workspace" / f"{name}.sh"
+    return subprocess.run(
+        [*shell, os.fspath(script), *words], env=git_env(), text=True, capture_output=True, check=False,
+        errors="surrogateescape", timeout=120,
+    )  # fmt: skip
