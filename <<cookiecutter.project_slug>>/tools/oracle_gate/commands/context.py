@@ -89,6 +89,14 @@ def opened(launch: Launch) -> Iterator[Context]:
         shutil.rmtree(workplace, ignore_errors=True)
 
 
+def workers(text: str) -> int:
+    """A number of worker processes, from the command line."""
+    number = int(text)
+    if not 1 <= number <= 64:
+        raise ValueError
+    return number
+
+
 def warn(message: str) -> None:
     """One line for the human on stderr; the verdict does not depend on it."""
     print(f"gate: warning: {message}", file=sys.stderr)

@@ -16,7 +16,7 @@ from ..core.oracle import Oracle, read_control, read_oracle
 from ..core.paths import fold, printable
 from ..core.statements import parse_statement
 from ..core.submission import Change
-from .context import Context, warn
+from .context import Context, warn, workers
 from .pinning import measure, write_pins
 
 #: What record reads from the work tree; a change elsewhere makes the tree dirty.
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--approval", type=Path, metavar="FILE", help="re-pin exactly what this statement covers"
     )
-    parser.add_argument("--workers", type=int, help="worker processes (default: [replay] workers)")
+    parser.add_argument("--workers", type=workers, help="worker processes (default: [replay] workers)")
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from pathlib import Path
 from ..core.errors import Exit, GateError
 from ..core.gitdb import Entries
 from ..core.oracle import Oracle, read_oracle
-from .context import Context
+from .context import Context, workers
 from .replayers import opened_tree
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tree", metavar="DIR or REF", help="what to run (default: the work tree)")
-    parser.add_argument("--workers", type=int, help="worker processes (default: [replay] workers)")
+    parser.add_argument("--workers", type=workers, help="worker processes (default: [replay] workers)")
 
 
 def run(context: Context, arguments: argparse.Namespace) -> Exit:
