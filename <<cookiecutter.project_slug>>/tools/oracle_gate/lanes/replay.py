@@ -100,8 +100,8 @@ def _diff(base: Trial, patch: Trial) -> tuple[str, ...]:
     before, after = dict(base.frames), dict(patch.frames)
     lines: list[str] = []
     for name in [*before, *(name for name in after if name not in before)]:
-        old, new = before.get(name, b""), after.get(name, b"")
-        if old != new or (name in before) != (name in after):
+        old, new = before.get(name), after.get(name)
+        if old != new:
             lines += difflib.unified_diff(
                 _lines(old), _lines(new), f"base {name}", f"patch {name}", n=1, lineterm=""
             )
@@ -110,8 +110,10 @@ def _diff(base: Trial, patch: Trial) -> tuple[str, ...]:
     return tuple(line if len(line) <= _DIFF_WIDTH else line[:_DIFF_WIDTH] + "…" for line in lines)
 
 
-def _lines(data: bytes) -> list[str]:
-    """Printable lines; what is not UTF-8 or not printable is escaped."""
+def _lines(data: bytes | None) -> list[str]:
+    """Printable lines, none of an absent frame; what is not UTF-8 or not printable is escaped."""
+    if data is None:
+        return []
     text = data.decode("utf-8", "backslashreplace")
     shown = ("".join(c if c.isprintable() else repr(c)[1:-1] for c in line) for line in text.split("\n"))
     return list(shown)
