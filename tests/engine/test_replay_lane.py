@@ -28,9 +28,14 @@ class Scripted:
     noise: dict[str, int] = field(default_factory=dict)
     frames: dict[str, tuple[tuple[str, bytes], ...]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    started: list[Generator[Trial, None, None]] = field(default_factory=list)
     closed: int = 0
 
     def run(self, rows: Iterable[Row], *, frames: bool = False) -> Generator[Trial, None, None]:
+        self.started.append(self._trials(rows, frames))  # kept: only an explicit end ends it
+        return self.started[-1]
+
+    def _trials(self, rows: Iterable[Row], frames: bool) -> Generator[Trial, None, None]:
         try:
             for row in rows:
                 self.asked.append(row.id)
