@@ -35,7 +35,7 @@ class Case:
     mode: str
     today: datetime.date
     workers: int | None
-    unsandboxed: bool
+    sandbox: str = "auto"
     now: datetime.date | None = None
     approvals: tuple[Path, ...] = ()
     sealed_dir: Path | None = None

@@ -6,22 +6,33 @@ import argparse
 import datetime
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..core.commits import submit_head
 from ..core.errors import Exit, GateError
 from ..core.oracle import Oracle, read_oracle
+from ..core.packet import Packet
 from ..core.patching import submit_patch
 from ..core.policy import exit_code, judge
 from ..core.submission import Change
 from ..render.terminal import show
-from .case import Case
-from .context import Context
+from .case import Case, Lane
+from .context import Context, workers
 from .judging import facts
 from .output import PACKET, remove_old, write_packet
 
+SANDBOXES = ["auto", "bubblewrap", "landlock", "plain", "none"]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_case_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print the verdict and the packet's path as JSON")
+    parser.add_argument("--verbose", action="store_true", help="name ids under CI as well")
+
+
+def add_case_arguments(parser: argparse.ArgumentParser) -> None:
+    """What is judged, by what and how; the harness takes the same."""
     change = parser.add_mutually_exclusive_group()
     change.add_argument(
         "--patch", type=Path, metavar="FILE", help="judge this patch (default: the work tree)"
@@ -31,18 +42,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     change.add_argument("--tree", type=Path, metavar="DIR", help="judge the folder DIR as the work tree")
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help=f"where the packet goes (default: .gate/{PACKET})"
+        "--out", type=Path, metavar="FILE", help="where the packet goes (default: a file in .gate/)"
     )
-    parser.add_argument("--workers", type=int, help="worker processes (default: [replay] workers)")
+    parser.add_argument("--workers", type=workers, help="worker processes (default: [replay] workers)")
     parser.add_argument(
-        "--sandbox", choices=["auto", "none"], default="auto", help="none: for debugging, never eligible"
+        "--sandbox", choices=SANDBOXES, default="auto", help="none: for debugging, never eligible"
     )
     parser.add_argument("--now", type=_date, metavar="DATE", help="judge as of this UTC date (YYYY-MM-DD)")
     parser.add_argument(
         "--approval", type=Path, action="append", default=[], metavar="FILE", help="a signed statement"
     )
-    parser.add_argument("--json", action="store_true", help="print the verdict and the packet's path as JSON")
-    parser.add_argument("--verbose", action="store_true", help="name ids under CI as well")
+    parser.add_argument(
+        "--sealed",
+        type=Path,
+        metavar="DIR",
+        help="the sealed folder (default: [sealed] dir, else the base's)",
+    )
 
 
 def _date(text: str) -> datetime.date:
@@ -51,23 +66,32 @@ def _date(text: str) -> datetime.date:
 
 def run(context: Context, arguments: argparse.Namespace) -> Exit:
     """Judges one change; the exit code is the verdict's."""
-    started = time.monotonic()
     out = Path(arguments.out or context.own / PACKET).absolute()
-    remove_old(out)
-    oracle = read_oracle(context.store, context.base_entries)
-    change, mode = _submitted(context, oracle, arguments)
-    today = arguments.now or datetime.datetime.now(datetime.UTC).date()
-    case = Case(
-        context, oracle, change.before, change, mode, today, arguments.workers, arguments.sandbox == "none",
-        now=arguments.now, approvals=tuple(arguments.approval),
-    )  # fmt: skip
-    packet = judge(facts(case))
-    write_packet(out, packet, {"seconds": round(time.monotonic() - started, 3)})
+    packet = judged(context, arguments, out)
     if arguments.json:
         print(json.dumps({"verdict": packet.verdict, "packet": str(out)}))
     else:
         show(packet, verbose=arguments.verbose)
     return exit_code(packet)
+
+
+def judged(
+    context: Context, arguments: argparse.Namespace, out: Path, lanes: Mapping[str, Lane] | None = None
+) -> Packet:
+    """Judges by all lanes or by the given ones alone (mode `harness`), and writes the packet to `out`."""
+    started = time.monotonic()
+    remove_old(out)
+    oracle = read_oracle(context.store, context.base_entries)
+    change, mode = _submitted(context, oracle, arguments)
+    today = arguments.now or datetime.datetime.now(datetime.UTC).date()
+    case = Case(
+        context, oracle, change.before, change, "harness" if lanes else mode, today, arguments.workers,
+        arguments.sandbox, now=arguments.now, approvals=tuple(arguments.approval),
+        sealed_dir=arguments.sealed,
+    )  # fmt: skip
+    packet = judge(facts(case, lanes))
+    write_packet(out, packet, {"seconds": round(time.monotonic() - started, 3)})
+    return packet
 
 
 def _submitted(context: Context, oracle: Oracle, arguments: argparse.Namespace) -> tuple[Change, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from ..core import canonical
@@ -26,7 +26,7 @@ from .judging_approvals import grant, mark_approved
 from .judging_claims import relations_lane
 from .judging_sealed import sealed_lane
 from .judging_tests import identities_lane, public_lane, quarantine_lane
-from .replayers import bench
+from .replayers import bench, isolation
 from .sealed_folder import open_sealed
 
 
@@ -37,19 +37,9 @@ def facts(submitted: Case, lanes: Mapping[str, Lane] | None = None) -> Packet:
     sealed = open_sealed(case.context, case.oracle.settings, case.corpus, case.sealed_dir)
     case = replace(case, sealed=sealed)
     context, oracle, change, denied = case.context, case.oracle, case.change, granted.denied
-    results: dict[str, LaneResult] = {}
-    failed: tuple[Finding, ...] = ()
-    sandbox = SandboxFacts(required=oracle.settings.sandbox.require)
-    if change.problems or denied.hits or (lanes is None and not oracle.pins):
-        results = {name: lane(case, None) for name, lane in (lanes or LANES).items()}
-    else:
-        _warn_of_machine(oracle)
-        place = bench(context, oracle, case.corpus, case.workers)
-        mode = "none" if case.unsandboxed else place.layer.name
-        sandbox = SandboxFacts(mode=mode, required=oracle.settings.sandbox.require)
-        patch, base, failed = _built(place, change)
-        with _arena(place, change, patch, base) if not failed else nullcontext() as arena:
-            results = {name: lane(case, arena) for name, lane in (lanes or LANES).items()}
+    results, failed, sandbox = _run(
+        case, lanes or LANES, bool(denied.hits) or (lanes is None and not oracle.pins)
+    )
     states = {"denylist": "ran" if oracle.rules else "empty"} | {name: r.state for name, r in results.items()}
     required = {*oracle.settings.lanes.required, *(lanes or ())}
     launch, store = context.launch, context.store
@@ -74,6 +64,25 @@ def facts(submitted: Case, lanes: Mapping[str, Lane] | None = None) -> Packet:
         counts={name: number for result in results.values() for name, number in result.counts.items()},
         **{name: value for result in results.values() for name, value in result.fields.items()},
     )
+
+
+def _run(
+    case: Case, lanes: Mapping[str, Lane], stopped: bool
+) -> tuple[dict[str, LaneResult], tuple[Finding, ...], SandboxFacts]:
+    """The lanes' results, what failed in setup, and what held the patched code, if it ran at all."""
+    oracle, change = case.oracle, case.change
+    failed: tuple[Finding, ...] = ()
+    with ExitStack() as stack:
+        arena, sandbox = None, SandboxFacts(required=oracle.settings.sandbox.require)
+        if not (stopped or change.problems):
+            _warn_of_machine(oracle)
+            found = isolation(case.context, oracle, case.sandbox)
+            sandbox = found.facts
+            if found.layer is not None:
+                place = bench(case.context, oracle, case.corpus, case.workers, found.layer)
+                patch, base, failed = _built(place, change)
+                arena = stack.enter_context(_arena(place, change, patch, base)) if not failed else None
+        return {name: lane(case, arena) for name, lane in lanes.items()}, failed, sandbox
 
 
 def _built(place: Bench, change: Change) -> tuple[Entries, Entries, tuple[Finding, ...]]:

@@ -15,7 +15,7 @@ from ..core.pins import Provenance, this_platform, this_python
 from ..runner.trial import Trial
 from .context import Context, warn
 from .null_controls import Measured, measure_rows
-from .replayers import bench
+from .replayers import bench, sufficient
 
 Rows = Sequence[corpus.Row]
 
@@ -28,7 +28,7 @@ def measure(
     Raises GateError (hold), with every row named on stderr, when a row is no evidence.
     """
     old = [row for row in oracle.rows if row.id in kept]
-    place = bench(context, oracle, tree, workers)
+    place = bench(context, oracle, tree, workers, sufficient(context, oracle))
     prepared = place.prepare(tree)
     if prepared.failure:
         raise GateError(prepared.failure, where="[subject] setup", todo="repair the build")

@@ -139,12 +139,14 @@ class LaneState:
 class SandboxFacts:
     """What held the patched code, and what the probes saw (`blocked` or `open`).
 
-    `not_run`: no patched code ran; `none`: it ran without a sandbox, for debugging.
+    `not_run`: no patched code ran; `none`: it ran without a sandbox, for debugging. `problem` says why
+    no layer could be used, though one was required.
     """
 
     mode: str = "not_run"
     required: str = "isolated"
     layers: tuple[str, ...] = ()
+    problem: str = ""
     probes: Mapping[str, str] = field(default_factory=dict)
 
 

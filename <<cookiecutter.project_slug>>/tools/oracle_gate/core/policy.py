@@ -201,6 +201,8 @@ def _sandbox(packet: Packet) -> _Found:
     sandbox = packet.sandbox
     if sandbox.mode == "none":
         yield "sandbox.insufficient", "none", "--sandbox none is for debugging"
+    if sandbox.problem:
+        yield "sandbox.insufficient", sandbox.mode, sandbox.problem
     if sandbox.mode in ("none", "not_run"):
         return
     opened = sorted(name for name, state in sandbox.probes.items() if state != "blocked")

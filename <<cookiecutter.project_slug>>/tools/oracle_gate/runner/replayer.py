@@ -23,7 +23,7 @@ from .environment import Envelope, Subject
 from .job import Job, Limits, TreeSource
 from .pool import Pool
 from .setup import Builder, Built
-from .subject import interpreter
+from .subject import interpreter, interpreter_paths
 from .trial import Trial
 
 #: Bytes of each frame that are kept for a diff.
@@ -112,7 +112,7 @@ def subject_of(own: Path, settings: Settings, requirements: bytes) -> Subject:
             raise GateError(
                 "is not an absolute folder here", where=str(folder), todo="correct [subject] tools or data"
             )
-    return Subject(python, tools, settings.subject.path, (python.parent.parent, *data))
+    return Subject(python, tools, settings.subject.path, (*interpreter_paths(python), *data))
 
 
 def worker_count(settings: Settings, wanted: int | None) -> int:

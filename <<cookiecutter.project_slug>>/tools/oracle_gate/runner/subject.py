@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 from pathlib import Path
 
 from ..core.errors import GateError
@@ -15,6 +17,21 @@ COMPLETE = ".complete"
 def environment_folder(own: Path, requirements: bytes) -> Path:
     """Where the environment for these requirements lies, below the gate's own folder."""
     return own / "env" / hashlib.sha256(requirements).hexdigest()
+
+
+def interpreter_paths(python: Path) -> tuple[Path, ...]:
+    """What a sandbox has to show for this interpreter to start: each link on the way to the program, the
+    environment it belongs to, and the installation that the environment was made from."""
+    found, link = [], python
+    while link.is_symlink():
+        found.append(link)
+        link = Path(os.path.normpath(link.parent / link.readlink()))
+    found += [python.parent.parent, link.parent.parent]
+    configuration = python.parent.parent / "pyvenv.cfg"
+    if configuration.is_file():
+        values = dict(re.findall(r"(?m)^(\w+)\s*=\s*(.+?)\s*$", configuration.read_text(encoding="utf-8")))
+        found.append(Path(values.get("home", python.parent)).parent)
+    return tuple(path for path in dict.fromkeys(found) if path != Path("/"))
 
 
 def interpreter(own: Path, settings: Settings, requirements: bytes) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from ..sandbox.layer import Inside, Layer, Visible
@@ -25,24 +26,21 @@ class Workplace:
         self._subject = subject
         self._limits = limits
         self._programs: dict[str, Path | None] = {}
-        try:
-            scratch = folder / "scratch"
-            scratch.mkdir(parents=True)
-            self._tree = shared_tree or write_tree(source, folder / "tree")
-            launch = layer.launch(Visible(self._tree, scratch, code, _read_only(subject)))
-            self.inside: Inside = launch.inside
-            setup = {
-                "tree": launch.inside.tree,
-                "scratch": launch.inside.scratch,
-                "emptied": launch.emptied,
-                "env": variables(subject, launch.inside),
-                "output_bytes": limits.output_bytes,
-                "limits": limits.resources(),
-            }
-            self.worker = WorkerProcess(launch, sys.executable, setup)
-        except BaseException:
-            remove_folder(folder)
-            raise
+        scratch = folder / "scratch"
+        scratch.mkdir(parents=True)
+        self._tree = shared_tree or write_tree(source, folder / "tree")
+        launch = layer.launch(Visible(self._tree, scratch, code, _read_only(subject)))
+        self.inside: Inside = launch.inside
+        setup = {
+            "tree": launch.inside.tree,
+            "scratch": launch.inside.scratch,
+            "emptied": launch.emptied,
+            "env": variables(subject, launch.inside),
+            "output_bytes": limits.output_bytes,
+            "limits": limits.resources(),
+            "confinement": asdict(launch.confinement) if launch.confinement else None,
+        }
+        self.worker = WorkerProcess(launch, sys.executable, setup)
 
     def start(self, job: Job, envelope: Envelope) -> bool:
         """Hands a job to the idle worker; False when the worker is dead."""
@@ -59,11 +57,11 @@ class Workplace:
 
     def _resolve(self, job: Job) -> tuple[str, tuple[str, ...]]:
         """The file to execute and argv, as seen inside; a name is looked up once."""
-        name, *arguments = job.argv
+        name, *arguments = job.argv or ("",)
         if name == "python":
             name = program = str(self._subject.python)
         elif "/" in name:
-            name = program = f"{self.inside.tree}/{name}"
+            name = program = str(Path(self.inside.tree) / name)  # an absolute path stays as it is
         else:
             if name not in self._programs:
                 self._programs[name] = find(name, self._subject)

@@ -33,6 +33,14 @@ class Inside:
 
 
 @dataclass(frozen=True)
+class Confinement:
+    """What a worker restricts itself to before it serves: files and folders to read, and to write."""
+
+    readable: tuple[str, ...]
+    writable: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Launch:
     """How to start a worker: `prefix` goes before the interpreter's argv, `env` is the launcher's.
 
@@ -44,6 +52,7 @@ class Launch:
     prefix: tuple[str, ...] = ()
     env: Mapping[str, str] = field(default_factory=dict)
     emptied: tuple[str, ...] = ()
+    confinement: Confinement | None = None
 
 
 class Layer(Protocol):

@@ -19,8 +19,21 @@ _MODES = (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)
 _SHORTAGES = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)
 
 
+def open_listing() -> int:
+    """The kernel's list of this process's children, open, for the functions below.
+
+    It can still be read when the process has shut itself in and /proc cannot be opened any more.
+    """
+    return os.open("/proc/thread-self/children", os.O_RDONLY)
+
+
 def execute(
-    program: str, argv: list[str], env: Mapping[str, str], streams: Sequence[str], timeout_s: float
+    program: str,
+    argv: list[str],
+    env: Mapping[str, str],
+    streams: Sequence[str],
+    timeout_s: float,
+    listing: int,
 ) -> tuple[str, int]:
     """Runs `program` in the current folder with the files `streams` as its descriptors 0 to 2.
 
@@ -46,7 +59,7 @@ def execute(
     if not ended:
         os.killpg(child, signal.SIGKILL)
     exit_code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    left = end_children(GRACE_SECONDS if ended else 0)
+    left = end_children(GRACE_SECONDS if ended else 0, listing)
     if not ended:
         return "timeout", exit_code
     return ("left_process" if left else "exited"), exit_code
@@ -63,7 +76,7 @@ def _wait(child: int, seconds: float) -> bool:
         os.close(handle)
 
 
-def end_children(grace: float) -> bool:
+def end_children(grace: float, listing: int) -> bool:
     """Gives all children `grace` seconds to end by themselves, then kills until none is left.
 
     A subreaper inherits whatever daemonised below it, so that this ends daemons too. Returns whether
@@ -77,7 +90,7 @@ def end_children(grace: float) -> bool:
             raise RuntimeError("killed processes do not end")
         if now >= patience:
             killed = True
-            for child in _children():
+            for child in _children(listing):
                 _kill(child)
         time.sleep(0.001)
     return killed
@@ -93,14 +106,12 @@ def _reap() -> bool:
     return True
 
 
-def _children() -> list[int]:
-    """The children of this process, which has one thread; orphans that came to it included."""
-    listing = os.open("/proc/thread-self/children", os.O_RDONLY)
-    try:
-        # A list cut short is no harm: the next round shows the rest.
-        return [int(number) for number in os.read(listing, 1 << 16).split(b" ")[:-1]]
-    finally:
-        os.close(listing)
+def _children(listing: int) -> list[int]:
+    """The children of this process, which has one thread; orphans that came to it included.
+
+    A list cut short is no harm: the next round shows the rest.
+    """
+    return [int(number) for number in os.pread(listing, 1 << 16, 0).split(b" ")[:-1]]
 
 
 def _kill(child: int) -> None:

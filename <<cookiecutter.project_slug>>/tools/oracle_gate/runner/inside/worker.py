@@ -22,7 +22,8 @@ import struct
 from typing import Any, NamedTuple
 
 from .case import Laid, TooMuch, lay_out, report_changes
-from .programs import end_children, execute
+from .confine import confine
+from .programs import end_children, execute, open_listing
 from .scratch import Scratch
 
 LENGTH = struct.Struct(">I")
@@ -42,6 +43,7 @@ class Box(NamedTuple):
     stdout: int
     stderr: int
     changes: int
+    listing: int
     with_stdin: tuple[str, str, str]
     without_stdin: tuple[str, str, str]
 
@@ -73,7 +75,7 @@ def _guard(worker: int, life: int) -> None:
     poller.register(life, select.POLLIN)
     poller.poll()
     os.kill(worker, signal.SIGKILL)
-    end_children(0)
+    end_children(0, open_listing())
 
 
 def _serve(files: list[int]) -> None:
@@ -89,6 +91,8 @@ def _serve(files: list[int]) -> None:
     _heed_signals()
     _set_limits(setup["limits"])
     box = _box(setup, files)
+    if setup["confinement"] is not None:
+        confine(**setup["confinement"])
     os.write(answers, _answer("ready"))
     while (job := _read(requests)) is not None:
         os.write(answers, _run(box, job))
@@ -105,6 +109,7 @@ def _box(setup: dict[str, Any], files: list[int]) -> Box:
         stdout=stdout,
         stderr=stderr,
         changes=changes,
+        listing=open_listing(),
         with_stdin=(paths[0], paths[1], paths[2]),
         without_stdin=(os.devnull, paths[1], paths[2]),
     )
@@ -137,7 +142,7 @@ def _run(box: Box, job: dict[str, Any]) -> bytes:
         laid = _enter(box, job["files"])
         env = {**box.env, **job["env"]}
         streams = box.with_stdin if job["stdin"] else box.without_stdin
-        status, exit_code = execute(job["program"], job["argv"], env, streams, job["timeout_s"])
+        status, exit_code = execute(job["program"], job["argv"], env, streams, job["timeout_s"], box.listing)
     except OSError as error:
         answer = _answer("refused", detail=f"{error.filename or 'start of the program'}: {error.strerror}")
     else:
