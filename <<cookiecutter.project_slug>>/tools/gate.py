@@ -21,7 +21,7 @@ QUIET = ["core.fsmonitor=", "core.hooksPath=/dev/null", "protocol.allow=never", 
 
 
 def stop(message: str) -> NoReturn:
-    raise SystemExit(print(f"gate: {message}", file=sys.stderr) or 2)
+    raise SystemExit(print("gate:", *message.split(), file=sys.stderr) or 2)
 
 
 def git(folder: Path, *arguments: str, data: str = "", **extra: str) -> bytes:
@@ -88,10 +88,10 @@ class Repository:
         head = self.commit("HEAD") or stop(f"{self.root}: no commit yet; commit the scaffold first")
         if sys.argv[1:2] in (["record"], ["seal"]):  # the oracle is the work tree's, everything else HEAD's
             return head, "HEAD"
-        settings, configured = self.find(head, "oracle/", "gate.toml"), ""
-        with contextlib.suppress(ValueError, TypeError, KeyError):  # it is the engine that complains of a bad file
-            configured = settings and tomllib.loads(next(self.read(b"blob", settings)).decode())["base"]["ref"]
-        local = git(self.root, "for-each-ref", "--format=%(refname)", "refs/heads").decode().split()
+        toml, configured = self.find(head, "oracle/", "gate.toml"), ""
+        with contextlib.suppress(Exception):  # it is the engine that complains of a bad file
+            configured = toml and tomllib.loads(next(self.read(b"blob", toml)).decode())["base"]["ref"].replace("\0", " ")
+        local = os.fsdecode(git(self.root, "for-each-ref", "--format=%(refname)", "refs/heads")).split("\n")[:-1]
         common = (f"refs/{place}/{n}" for place in ("remotes/origin", "heads") for n in ("main", "master", "trunk"))
         usual = ["refs/remotes/origin/HEAD", *common, *local[: len(local) == 1]]
         for ref in filter(self.commit, [configured] if configured else usual):
@@ -103,9 +103,7 @@ class Repository:
 def main(fresh: Path) -> NoReturn:
     here = Path(__file__).resolve().parents[1]
     named = dict(re.findall(r"\0(--base|--repo)[=\0]([^\0]+)", "".join(f"\0{word}" for word in sys.argv)))
-    if not (start := Path(named.get("--repo", here))).is_dir():
-        stop(f"{start}: no such folder; pass --repo DIR")
-    repository = Repository(start, fresh / "store.git")
+    repository = Repository(Path(named.get("--repo", here)), fresh / "store.git")
     base, found = repository.find_base(named.get("--base", ""))
     engine = repository.find(base, "tools/", "oracle_gate/")
     repository.export(engine or stop(f"base {base[:12]} has no engine; pass --base REF"), fresh / "oracle_gate")
@@ -115,6 +113,8 @@ def main(fresh: Path) -> NoReturn:
     os.execv(sys.executable, [sys.executable, "-I", *program, *sys.argv[1:]])
 
 
-if __name__ == "__main__":
+try:
     with tempfile.TemporaryDirectory(prefix="gate-") as temporary:
         main(Path(temporary))
+except OSError as error:
+    stop(f"{error.filename or 'start'}: {error.strerror}; nothing was judged: look at --repo, PATH and TMPDIR")
