@@ -119,7 +119,7 @@ def armed(folder: Path, wheelhouse: str) -> Gate:
     """A baked and committed project whose corpus is pinned. Only `env` sees the user's variables, for pip."""
     project = Gate(make_repository(bake(folder / "work")))
     commit_all(project.root, "Bake the project")
-    print(f"baked {project.root}; arming it: env, record, commit", flush=True)
+    print(f"baked {project.root}; arming it: env, seal, record, commit", flush=True)
     users = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     project.run("env", *(["--wheelhouse", wheelhouse] if wheelhouse else []), check=0, env=users)
     project.arm()

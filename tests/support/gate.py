@@ -25,7 +25,11 @@ class Gate:
     root: Path
 
     def run(
-        self, *words: str, check: int | None = None, env: dict[str, str] | None = None, stdin: str | None = None
+        self,
+        *words: str,
+        check: int | None = None,
+        env: dict[str, str] | None = None,
+        stdin: str | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Runs `python3 tools/gate.py WORDS`; with `check`, fails unless the exit code is that."""
         return run_gate(self.root / "tools/gate.py", *words, check=check, env=env, stdin=stdin)
@@ -67,19 +71,28 @@ class Gate:
         return patch
 
     def arm(self) -> None:
-        """env, record, commit."""
+        """env, seal, record, commit."""
         self.run("env", check=0)
+        self.run("seal", check=0)
         digest = self.run("record", "--print-digest", check=0).stdout.strip()
         self.run("record", "--reviewed-by", REVIEWER, "--corpus-sha256", digest, check=0)
         commit_all(self.root, "Arm the oracle")
 
 
 def run_gate(
-    script: Path, *words: str, check: int | None = None, env: dict[str, str] | None = None, stdin: str | None = None
+    script: Path,
+    *words: str,
+    check: int | None = None,
+    env: dict[str, str] | None = None,
+    stdin: str | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Runs one of the scaffold's tools without the caller's environment."""
     environment = {**git_env(), **(env or {})}
-    for name in ("PIP_CONFIG_FILE", "PIP_INDEX_URL", "PIP_FIND_LINKS"):  # where packages come from is the machine's
+    for name in (
+        "PIP_CONFIG_FILE",
+        "PIP_INDEX_URL",
+        "PIP_FIND_LINKS",
+    ):  # where packages come from is the machine's
         if name in os.environ:
             environment[name] = os.environ[name]
     done = subprocess.run(

@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 import yaml
 from oracle_gate.core.corpus import Row, parse_rows
+from oracle_gate.core.freeze_ledger import parse_freezes
+from oracle_gate.core.manifest import parse_manifest
 from oracle_gate.core.settings import parse_settings
+from oracle_gate.runner.asking import parameters
 from support.baking import TEMPLATE, bake
 
 NEUTRAL = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -108,7 +111,7 @@ def test_settings_are_what_the_engine_reads(project: Path) -> None:
         8 << 20,
         0,
     )
-    assert settings.lanes.required == ("denylist", "replay")
+    assert settings.lanes.required == ("denylist", "replay", "relations", "sealed")
     assert (settings.base.ref, settings.sandbox.require, settings.approvals.overridable) == ("", "plain", ())
 
 
@@ -132,8 +135,25 @@ def test_agents_are_told_no_hidden_id(project: Path) -> None:
         if path.is_file()
         and path.relative_to(project).parts[0] not in ("corpus", "oracle", "sealed", "tools")
     ]
-    for row in rows(project):
-        assert not any(row.id in text for text in visible), row.id
+    manifest = parse_manifest((project / "sealed/MANIFEST.json").read_bytes())
+    hidden = [row.id for row in rows(project)]
+    hidden += [item.id for items in (manifest.properties, manifest.fixtures) for item in items]
+    for id in hidden:
+        assert not any(id in text for text in visible), id
+
+
+@pytest.mark.parametrize(("which", "counts"), [("project", (3, 4)), ("variant", (0, 0))])
+def test_the_sealed_folder_holds_what_its_manifest_lists(
+    which: str, counts: tuple[int, int], request: pytest.FixtureRequest
+) -> None:
+    folder = request.getfixturevalue(which) / "sealed"
+    manifest = parse_manifest((folder / "MANIFEST.json").read_bytes())
+    assert (len(manifest.properties), len(manifest.fixtures)) == counts
+    listed = {item.path for items in (manifest.properties, manifest.fixtures) for item in items}
+    files = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert files == {"MANIFEST.json", "freeze.json", *listed}
+    assert parse_freezes((folder / "freeze.json").read_bytes()) == ()
+    assert {parameters((folder / item.path).read_bytes()) for item in manifest.properties} <= {2}
 
 
 @pytest.mark.parametrize(

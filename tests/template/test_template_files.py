@@ -109,9 +109,12 @@ def test_no_pattern_matches_a_folder() -> None:
 
 def test_sample_data_arrive_unchanged(project: Path) -> None:
     """They are rendered, because their names are."""
-    for path in (SCAFFOLD / "corpus/data").glob("<<*>>"):
-        stem, _, suffix = path.name.strip("<>").removeprefix("cookiecutter.__").rpartition("_")
-        assert (project / f"corpus/data/{stem}.{suffix}").read_bytes() == path.read_bytes()
+    for folder in ("corpus/data", "sealed/fixtures"):
+        paths = list((SCAFFOLD / folder).glob("<<*>>"))
+        assert len(paths) == 4
+        for path in paths:
+            stem, _, suffix = path.name.strip("<>").removeprefix("cookiecutter.__").rpartition("_")
+            assert (project / folder / f"{stem}.{suffix}").read_bytes() == path.read_bytes()
 
 
 def test_git_tracks_all_that_a_bake_reads() -> None:

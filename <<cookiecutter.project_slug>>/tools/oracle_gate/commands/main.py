@@ -15,8 +15,10 @@ from .context import Launch, opened, parse_launch
 COMMANDS = {
     "env": ("env", "build the subject's environment from requirements/subject.txt"),
     "record": ("record", "pin the corpus for the first time, after a human's review"),
+    "seal": ("seal", "fill the manifest of sealed/ after its null controls"),
     "replay": ("replay", "replay the corpus and compare, without a verdict"),
     "judge": ("judge", "judge a patch or the work tree: all lanes, a packet, a verdict"),
+    "harness": ("harness", "the sealed lanes alone: a packet and its merge_ok"),
     "workspace": ("workspace", "create, verify or export a generator's workspace"),
     "audit": ("audit", "look for hidden bytes and names in a generator's workspace"),
     "approve": ("approve", "sign a human's statement about a packet"),
