@@ -248,6 +248,9 @@ IN_A_CLASS = {
     "a metaclass": edited(("class TestNet:", "import evil\n\n\nclass TestNet(metaclass=evil.Quiet):")),
     "setup_method skips": in_class("    def setup_method(self):\n        pytest.skip('x')\n\n"),
     "redefined in the class": edited(("in (1, 2)\n", "in (1, 2)\n\n    test_refuses = None\n")),
+    "redefined in the class beside a test of that name": edited(
+        ("in (1, 2)\n", "in (1, 2)\n\n    test_refuses = None\n\n\ndef test_refuses():\n    pass\n")
+    ),
     "deleted from the class": at_end("\ndel TestNet.test_refuses\n"),
     "set on the class": at_end("\nTestNet.test_refuses = lambda self: None\n"),
     "the class redefined": at_end("\nclass TestNet:\n    pass\n"),

@@ -129,7 +129,7 @@ class _Lister:
         if _is_false(members.get("__test__")):
             return
         for name, (binding, scope) in members.items():
-            found = _meant(name, binding, scope)
+            found = _meant(binding, scope)
             node, place = found or (None, scope)
             if isinstance(node, ast.ClassDef):
                 inner = Class.of(node, place)
@@ -210,12 +210,13 @@ class _Lister:
         return self._outside[module.path]
 
 
-def _meant(name: str, binding: Binding, scope: Scope) -> tuple[Definition, Scope] | None:
+def _meant(binding: Binding, scope: Scope) -> tuple[Definition, Scope] | None:
     """The definition of a member, if it is one that pytest may collect."""
     if isinstance(binding.node, Definition):
         return binding.node, scope
-    collectable = name.lower().startswith("test") and (binding.imported or isinstance(binding.node, ast.expr))
-    return scope.find(ast.Name(name, ast.Load())) if collectable else None
+    if binding.imported:
+        return scope.project.definition(binding.imported, scope.path)
+    return scope.find(binding.node) if isinstance(binding.node, ast.Name | ast.Attribute) else None
 
 
 def _is_false(member: tuple[Binding, Scope] | None) -> bool:

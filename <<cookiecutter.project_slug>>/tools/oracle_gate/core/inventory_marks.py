@@ -104,17 +104,21 @@ def _value_id(node: ast.expr, otherwise: str) -> str | None:
     return str(value) if isinstance(value, bool | int | float | None) else None
 
 
-def _can_skip(mark: ast.AST, scope: Scope, depth: int = 4) -> bool:
+def _can_skip(mark: ast.AST, scope: Scope) -> bool:
     """Whether a mark or decorator names a skip, itself or in what it stands for."""
-    for node in ast.walk(mark):
-        if isinstance(node, ast.Attribute) and node.attr in _SKIPS:
-            return True
-        if isinstance(node, ast.Name):
-            if _SKIPS & set(scope.dotted(node).split(".")):
+    pending: list[tuple[ast.AST, Scope]] = [(mark, scope)]
+    seen: list[ast.AST] = []
+    while pending:
+        part, place = pending.pop()
+        seen.append(part)
+        for node in ast.walk(part):
+            if isinstance(node, ast.Attribute) and node.attr in _SKIPS:
                 return True
-            found = scope.lookup(node.id)
-            if found and found[0].node and depth and _can_skip(found[0].node, found[1], depth - 1):
+            found = place.lookup(node.id) if isinstance(node, ast.Name) else None
+            if isinstance(node, ast.Name) and _SKIPS & set(place.dotted(node).split(".")):
                 return True
+            if found and found[0].node and not any(found[0].node is known for known in seen):
+                pending.append((found[0].node, found[1]))
     return False
 
 

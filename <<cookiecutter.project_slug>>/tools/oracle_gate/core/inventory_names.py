@@ -96,13 +96,17 @@ def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str
 
 @dataclass
 class Scope:
-    """The names of a module, or of a function inside `parent`."""
+    """The names of a module, or of a function inside `parent`.
+
+    `constants` remembers of names whether they are; values may be large, and refer to each other.
+    """
 
     project: Project
     path: str
     names: Names
     body: list[ast.stmt] = field(default_factory=list)
     parent: Scope | None = None
+    constants: dict[str, bool] = field(default_factory=dict)
     _spelled: dict[str, str] = field(default_factory=dict)
 
     def lookup(self, name: str) -> tuple[Binding, Scope] | None:
@@ -161,7 +165,7 @@ class Scope:
         return f"{type(node).__name__}({', '.join([*plain, *inner])})"
 
     def _spelled_name(self, name: str) -> str:
-        """A name by what it stands for; by its digest, as values may be large and refer to each other."""
+        """A name by what it stands for; by its digest, unless that is a name again."""
         if name not in self._spelled:
             self._spelled[name] = name
             binding, scope = self.lookup(name) or (Binding(imported=name), self)
@@ -257,17 +261,23 @@ class Class:
     unknown: tuple[str, ...]
 
     @classmethod
-    def of(cls, node: ast.ClassDef, scope: Scope, depth: int = _DEPTH) -> Class:
+    def of(cls, node: ast.ClassDef, scope: Scope) -> Class:
         """Reads a class and its bases."""
-        lineage, unknown = [(node, scope)], [scope.spelled(keyword) for keyword in node.keywords]
-        for base in node.bases:
-            found = scope.find(base)
-            if found and isinstance(found[0], ast.ClassDef) and depth:
-                above = cls.of(found[0], found[1], depth - 1)
-                lineage += above.lineage
-                unknown += above.unknown
-            else:
-                unknown.append(scope.spelled(base))
+        lineage: list[tuple[ast.ClassDef, Scope]] = []
+        unknown: list[str] = []
+        pending = [(node, scope)]
+        while pending:
+            current, place = pending.pop(0)
+            if any(current is known for known, _ in lineage):
+                continue
+            lineage.append((current, place))
+            unknown += [place.spelled(keyword) for keyword in current.keywords]
+            for base in current.bases:
+                found = place.find(base)
+                if found and isinstance(found[0], ast.ClassDef):
+                    pending.append((found[0], found[1]))
+                else:
+                    unknown.append(place.spelled(base))
         return cls(tuple(lineage), tuple(unknown))
 
     def members(self) -> Mapping[str, tuple[Binding, Scope]]:

@@ -97,16 +97,19 @@ def _vacuous(left: ast.expr, right: ast.expr, scope: Scope) -> bool:
     return anything or ast.dump(left) == ast.dump(right)
 
 
-def constant(node: ast.AST, scope: Scope, depth: int = 8) -> bool:
+def constant(node: ast.AST, scope: Scope) -> bool:
     """Whether a value cannot depend on the tested program."""
     if isinstance(node, ast.Name):
         found = scope.lookup(node.id)
         if found is None:
             return node.id in _PURE
-        value = found[0].node
-        return depth > 0 and isinstance(value, ast.expr) and constant(value, found[1], depth - 1)
+        value, place = found[0].node, found[1]
+        if node.id not in place.constants:
+            place.constants[node.id] = False  # a name that stands for itself
+            place.constants[node.id] = isinstance(value, ast.expr) and constant(value, place)
+        return place.constants[node.id]
     parts = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
-    return isinstance(node, _BUILT) and all(constant(part, scope, depth) for part in parts)
+    return isinstance(node, _BUILT) and all(constant(part, scope) for part in parts)
 
 
 def tolerances(node: ast.Call | ast.Compare, scope: Scope) -> Iterator[tuple[str, float]]:
