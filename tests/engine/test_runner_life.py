@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -65,6 +66,16 @@ def test_closing_early_ends_what_runs(folder: Path) -> None:
     assert_nothing_left(folder)
 
 
+def test_a_worker_is_kept_for_the_next_run() -> None:
+    with pool_on() as pool:
+        parents = []
+        for _ in range(3):
+            results = pool.run([shell("echo $PPID")], see)
+            parents.append(next(results)[1].stdout)
+            results.close()  # type: ignore[attr-defined]
+    assert len(set(parents)) == 1
+
+
 def test_an_iterator_that_is_never_closed(folder: Path) -> None:
     with pool_on(workers=2) as pool, within(5):
         results = pool.run(endless(folder), see)
@@ -84,6 +95,13 @@ def test_an_exception_in_the_reducer_or_the_caller(folder: Path, error: type[Bas
     with pytest.raises(error), pool_on(workers=2) as pool:
         for _ in pool.run(endless(folder), see):
             raise error
+    assert_nothing_left(folder)
+
+
+def test_a_worker_without_its_guard_ends_with_the_pool(folder: Path) -> None:
+    orphan = "kill -9 $(cut -d' ' -f4 /proc/$PPID/stat); exec sleep 3"
+    with pool_on(workers=2) as pool, within(3):
+        next(pool.run([shell("sleep 0.2"), shell(orphan)], see))
     assert_nothing_left(folder)
 
 
@@ -144,8 +162,10 @@ def test_no_folder_below_one_that_holds_configuration(tmp_path: Path, name: str)
         folder.mkdir(parents=True)
     (tmp_path / "bad" / name).touch()
     assert temporary_root((tmp_path / "missing", bad, good)) == good
-    with pytest.raises(GateError, match="set TMPDIR"):
-        temporary_root((bad, bad.parent))
+    with pytest.raises(
+        GateError, match=rf"missing cannot be written, .* is in reach of .*/bad/{re.escape(name)}"
+    ):
+        temporary_root((tmp_path / "missing", bad))
 
 
 def test_a_folder_that_is_a_link_counts_where_it_leads(tmp_path: Path) -> None:

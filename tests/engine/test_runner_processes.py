@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 
@@ -100,12 +102,47 @@ def test_a_fork_bomb_is_cleared(mark: str) -> None:
 
 
 def test_processes_that_keep_forking_are_cleared(mark: str) -> None:
-    # Each process lives 5 ms and leaves a child: killing what a listing shows is always too late.
-    comet = "import os, time\nfor _ in range(2000):\n time.sleep(0.005)\n if os.fork(): os._exit(0)\ntime.sleep(60)"
+    # Each one leaves a child and ends at once: what a listing shows is gone before it is killed.
+    comet = "import os\nfor _ in range(5000):\n if os.fork(): os._exit(0)"
     with pool_on() as pool:
         [seen] = run(pool, python(comet, mark))
         assert seen.status == "left_process"
         assert processes(mark) == []
+
+
+# A chain of 100 processes, each the child of the one before; then the number of looks it takes to end it.
+ROUNDS = """
+import ctypes, os, signal, sys
+sys.path[:0] = sys.argv[1:]
+from oracle_gate.runner.inside import programs
+ctypes.CDLL(None).prctl(36, ctypes.c_ulong(1), 0, 0, 0)
+read, write = os.pipe()
+if os.fork() == 0:
+    os.setsid()
+    for _ in range(99):
+        if os.fork():
+            break
+    else:
+        os.write(write, b"x")
+    signal.alarm(20)
+    signal.pause()
+os.read(read, 1)
+sleep, looks = programs.time.sleep, 0
+def count(seconds):
+    global looks
+    looks += 1
+    sleep(0.01)
+programs.time.sleep = count
+assert programs.end_children(0, programs.open_listing())
+print(looks)
+"""
+
+
+def test_a_process_group_is_killed_at_once() -> None:
+    # One by one, a group that forks as fast as it is killed would never end.
+    command = [sys.executable, "-c", ROUNDS, *filter(None, sys.path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    assert int(done.stdout) < 20
 
 
 @pytest.mark.parametrize("victim", ["os.getppid()", "grandparent"])

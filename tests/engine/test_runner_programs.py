@@ -51,9 +51,21 @@ def test_stdin_is_empty_unless_given(pool: Pool) -> None:
     assert [one.stdout for one in seen] == [data or b"" for data in given]
 
 
-def test_stdin_cannot_be_written(pool: Pool) -> None:
-    [seen] = run(pool, shell("echo x >&0", stdin=b"data"))
-    assert seen.exit_code != 0
+def test_stdin_cannot_be_written_and_stdout_not_read(pool: Pool) -> None:
+    written, read = run(pool, shell("echo x >&0", stdin=b"data"), shell("cat <&1"))
+    assert written.exit_code != 0
+    assert read.exit_code != 0
+
+
+def test_flags_and_locks_of_a_stream_end_with_the_row(pool: Pool) -> None:
+    rude = (
+        "import fcntl, os\n"
+        "fcntl.fcntl(1, fcntl.F_SETFL, os.O_APPEND | os.O_NONBLOCK); fcntl.flock(1, fcntl.LOCK_EX)\n"
+        "os.fchmod(1, 0); os.write(1, b'rude'); os.lseek(1, 9, 0)"
+    )
+    look = "import fcntl, os; fcntl.flock(1, fcntl.LOCK_EX); print(fcntl.fcntl(1, fcntl.F_GETFL), os.fstat(1).st_mode)"
+    before, _, after = run(pool, python(look), python(rude), python(look))
+    assert before == after
 
 
 def test_nothing_is_a_terminal(pool: Pool) -> None:
@@ -159,11 +171,12 @@ def test_a_missing_program_is_not_exit_127(pool: Pool) -> None:
         Job("name", ("no-such-program-anywhere",)),
         Job("path", ("bin/no-such",)),
         Job("not executable", ("./data",)),
+        Job("nothing", ()),
         Job("nul", ("echo", "a\0b")),
         Job("half a pair", ("echo", "\ud800")),
         shell("exit 127"),
     )
-    assert [one.status for one in seen] == ["no_program"] * 5 + ["exited"]
+    assert [one.status for one in seen] == ["no_program"] * 6 + ["exited"]
     assert seen[-1].exit_code == 127
 
 

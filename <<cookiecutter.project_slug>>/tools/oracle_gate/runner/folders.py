@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..core.errors import GateError
@@ -22,30 +22,37 @@ CONFIGURATION = (
 )  # fmt: skip
 
 
-def temporary_root(candidates: tuple[Path, ...]) -> Path:
+def temporary_root(candidates: Sequence[Path]) -> Path:
     """The first candidate that can be written, can hold programs, and has no configuration in or above it."""
+    faults = []
     for candidate in candidates:
-        if not candidate.is_absolute() or not os.access(candidate, os.W_OK | os.X_OK):
-            continue
-        if os.statvfs(candidate).f_flag & os.ST_NOEXEC:
-            continue
-        resolved = candidate.resolve()
-        above = (resolved, *resolved.parents)
-        if not any((folder / name).exists() for folder in above for name in CONFIGURATION):
-            return resolved
-    names = ", ".join(map(str, candidates))
-    raise GateError(
-        f"no temporary folder without configuration (such as {CONFIGURATION[0]}) in or above it: {names}",
-        todo="set TMPDIR to one",
-    )
+        fault = _fault(candidate)
+        if not fault:
+            return candidate.resolve()
+        faults.append(f"{candidate} {fault}")
+    raise GateError(f"no temporary folder fits: {', '.join(faults)}", todo="set TMPDIR to another one")
+
+
+def _fault(candidate: Path) -> str:
+    """Why a folder cannot hold the gate's; empty when it can."""
+    if not (candidate.is_absolute() and os.access(candidate, os.W_OK | os.X_OK)):
+        return "cannot be written"
+    if os.statvfs(candidate).f_flag & os.ST_NOEXEC:
+        return "is mounted noexec"
+    resolved = candidate.resolve()
+    for folder in (resolved, *resolved.parents):
+        for name in CONFIGURATION:
+            if (folder / name).exists():
+                return f"is in reach of {folder / name}"
+    return ""
 
 
 @contextlib.contextmanager
 def temporary_folder() -> Iterator[Path]:
     """A new folder below TMPDIR or a system's temporary folder, removed at the end whatever it holds."""
-    named = os.environ.get("TMPDIR")
-    candidates = [*([named] if named else []), "/tmp", "/var/tmp", "/dev/shm"]  # noqa: S108
-    path = Path(tempfile.mkdtemp(prefix="oracle-gate-", dir=temporary_root(tuple(map(Path, candidates)))))
+    named = [os.environ["TMPDIR"]] if "TMPDIR" in os.environ else []
+    candidates = [Path(name) for name in (*named, "/tmp", "/var/tmp", "/dev/shm")]  # noqa: S108
+    path = Path(tempfile.mkdtemp(prefix="oracle-gate-", dir=temporary_root(candidates)))
     try:
         yield path
     finally:

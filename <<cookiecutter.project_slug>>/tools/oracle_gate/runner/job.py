@@ -77,16 +77,27 @@ class TreeSource:
 
 
 def encode_files(job: Job) -> dict[str, dict[str, str]] | None:
-    """`files` as the worker reads them. Raises GateError for a path that leaves its folder."""
+    """`files` as the worker reads them. Raises GateError for a path that is no path below its folder."""
     if job.files is None:
         return None
     encoded = {}
     for destination, source in job.files.items():
         for path in (destination, source):
-            if isinstance(path, str) and any(part in ("", ".", "..") for part in path.split("/")):
-                raise GateError(f"row {job.id!r}: {path!r} leaves its folder", todo='correct its "files"')
+            if isinstance(path, str) and not _is_below(path):
+                raise GateError(
+                    f"row {job.id!r}: {path!r} is no path below its folder", todo='correct its "files"'
+                )
         if isinstance(source, bytes):
             encoded[destination] = {"base64": base64.b64encode(source).decode()}
         else:
             encoded[destination] = {"path": source}
     return encoded
+
+
+def _is_below(path: str) -> bool:
+    """Whether a path names something below the folder it is relative to, and can be a path at all."""
+    try:
+        encoded = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return b"\0" not in encoded and not any(part in ("", ".", "..") for part in path.split("/"))

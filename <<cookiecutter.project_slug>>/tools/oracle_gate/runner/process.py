@@ -63,9 +63,7 @@ class WorkerProcess:
         life, self._life = os.pipe()
         for descriptor in (self._requests, self._answers, self._life):
             self._keep(descriptor)
-        # Programs get a stdin that they cannot write.
-        stdin = os.open(f"/proc/self/fd/{self._stdin}", os.O_RDONLY)
-        inherited = (stdin, self._stdout, self._stderr, self._changes, life)
+        inherited = (self._stdin, self._stdout, self._stderr, self._changes, life)
         try:
             self._process = subprocess.Popen(
                 (*launch.prefix, interpreter, *_FLAGS, launch.inside.code, *map(str, inherited)),
@@ -80,8 +78,9 @@ class WorkerProcess:
         except OSError as error:
             raise GateError(f"cannot start a worker: {error}", todo="see `gate.py doctor`") from None
         finally:
-            for descriptor in (requests, answers, life, stdin):
+            for descriptor in (requests, answers, life):
                 os.close(descriptor)
+        self._handle = self._keep(os.pidfd_open(self._process.pid))
 
     def _wait_until_ready(self) -> None:
         readable, _, _ = select.select([self._answers], [], [], _START_SECONDS)
@@ -136,19 +135,18 @@ class WorkerProcess:
     def kill(self) -> None:
         """Ends the worker and everything below it; its last observation stays valid.
 
-        The guard kills and reaps when the life pipe closes. One that was stopped is woken; one that
-        does not obey is killed with its group.
+        The guard does it when the life pipe closes; one that was stopped is woken. If a program killed
+        or blocked the guard, the worker is still there and killed with its group.
         """
         if self._process is None:
             return
         if self._life in self._descriptors:
             self._descriptors.remove(self._life)
             os.close(self._life)
-        if self._process.poll() is None:
+        if self._process.returncode is None:
+            # Until it is reaped, the number of its group is nobody else's.
             os.killpg(self._process.pid, signal.SIGCONT)
-        try:
-            self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
+            select.select([self._handle], [], [], _END_SECONDS)
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 

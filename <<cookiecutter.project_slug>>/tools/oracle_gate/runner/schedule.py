@@ -97,6 +97,7 @@ class Slot(Generic[T]):
 
     @property
     def settled(self) -> bool:
+        """Whether its worker is as good as new."""
         return self.running is None and not self.unchecked and not self.suspects
 
 
@@ -128,8 +129,8 @@ class Schedule(Generic[T]):
             if not busy and self._queue.exhausted:
                 return
             for running, answer in _wait(list(busy)):
-                busy[running].running = None
                 self._finish(busy[running], running, answer)
+                busy[running].running = None
 
     def _feed(self, slot: Slot[T]) -> None:
         """Gives an idle slot something to do, if there is anything."""
