@@ -29,6 +29,12 @@ def measure(
     """
     old = [row for row in oracle.rows if row.id in kept]
     place = bench(context, oracle, tree, workers, sufficient(context, oracle))
+    served = next((row for row in new if row.request is not None), None)
+    if served is not None and place.layer.name == "landlock":
+        where = f"{corpus.PATH}:{served.line}"
+        raise GateError(
+            "a row with a request cannot be isolated here", where=where, todo="install bubblewrap"
+        )
     prepared = place.prepare(tree)
     if prepared.failure:
         raise GateError(prepared.failure, where="[subject] setup", todo="repair the build")
@@ -72,7 +78,7 @@ def _warn(oracle: Oracle, rows: Rows, found: Measured) -> None:
     seen: dict[str, str] = {}
     same = [trial.row.id for trial in trials if seen.setdefault(trial.digest, trial.row.id) != trial.row.id]
     _count("show stack frames", [row for row, form in forms if form.has_stack_frames])
-    _count("end with a failure", [trial.row.id for trial in trials if trial.exit_code])
+    _count("end with a failure", [trial.row.id for trial in trials if _failed(trial)])
     _count("give the same as an earlier row", same)
     _count("depend on the hash seed", [row.id for row in rows if found.seed_sensitive(row)])
     _count("say json and are not", [row for row, form in forms if form.not_json])
@@ -85,6 +91,11 @@ def _warn(oracle: Oracle, rows: Rows, found: Measured) -> None:
     for index, rule in enumerate(oracle.noise.rules):
         if index not in hits:
             warn(f"oracle/noise.txt:{rule.line}: unused noise rule")
+
+
+def _failed(trial: Trial) -> bool:
+    """A service fails with a status of 400 or more, a program with any other exit code than 0."""
+    return trial.exit_code >= 400 if trial.row.request else trial.exit_code != 0
 
 
 def _count(what: str, rows: list[str]) -> None:

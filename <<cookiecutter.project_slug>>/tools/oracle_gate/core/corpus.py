@@ -15,10 +15,21 @@ Format = Literal["auto", "text", "json", "jsonl", "bytes"]
 
 
 @dataclass(frozen=True)
+class Request:
+    """What a row asks a service."""
+
+    method: str = "GET"
+    path: str = "/"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: str | None = None
+
+
+@dataclass(frozen=True)
 class Row:
     """One pinned input. Paths are relative to the repository; `timeout_s` is in seconds.
 
-    Either `argv`, or `file`: a path below corpus/ that `[replay] file_argv` is run with.
+    Either `argv`, or `file` (a path below corpus/ that `[replay] file_argv` is run with), or `request`
+    (sent once to the program that `[service] argv` starts).
     With `files` (destination -> path below corpus/) the row runs in a case folder of its own that
     holds just those copies; without, in the read-only tree. `line` is its place in the file.
     """
@@ -26,6 +37,7 @@ class Row:
     id: str
     argv: tuple[str, ...] = ()
     file: str | None = None
+    request: Request | None = None
     line: int = field(default=0, metadata={"internal": True})
     stdin: str | None = None
     stdin_file: str | None = None
@@ -70,10 +82,13 @@ def _complaint(row: Row) -> str:
     strings = (*row.argv, *row.env, *row.env.values())
     if not row.id or not row.id.isprintable():
         return f"id {row.id!r} is empty or has unprintable characters"
-    if bool(row.argv) == (row.file is not None) or (row.argv and not row.argv[0]):
-        return "needs one of argv and file, and argv a program"
-    if row.file is not None and row.files is not None:
-        return "file and files exclude each other"
+    kinds = bool(row.argv) + (row.file is not None) + (row.request is not None)
+    if kinds != 1 or (row.argv and not row.argv[0]):
+        return "needs one of argv, file and request, and argv a program"
+    if row.files is not None and not row.argv:
+        return "files goes with argv alone"
+    if row.request is not None and not (row.request.path.startswith("/") and row.request.method.isalpha()):
+        return "request needs a path that starts with / and a method"
     if any("\0" in text for text in strings):
         return "argv or env holds a NUL"
     if any(not name or "=" in name for name in row.env):

@@ -8,8 +8,9 @@ from typing import Literal, Protocol
 
 #: `exited` is the only status with a digest; every other one is a misbehaved row (design, section 7).
 Status = Literal[
-    "exited", "timeout", "output_limit", "left_process", "changed_tree", "no_program", "killed_worker"
-]
+    "exited", "timeout", "output_limit", "left_process", "changed_tree", "no_program", "killed_worker",
+    "killed_service",
+]  # fmt: skip
 FileState = Literal["created", "changed", "deleted"]
 FileKind = Literal["file", "executable", "symlink", "directory", "other"]
 

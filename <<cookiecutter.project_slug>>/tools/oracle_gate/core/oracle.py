@@ -104,6 +104,9 @@ def _check_rows(rows: tuple[corpus.Row, ...], files: Mapping[str, str], parsed: 
                 raise GateError(
                     f"row {row.id!r} names {path}, which is missing", where=where, todo="add the file"
                 )
+        if row.request is not None and not parsed.service.argv:
+            todo = f"set it in {settings.PATH}"
+            raise GateError(f"row {row.id!r} needs [service] argv", where=where, todo=todo)
         if row.file is not None and not parsed.replay.file_argv:
             todo = f"set it in {settings.PATH}"
             raise GateError(f"row {row.id!r} needs [replay] file_argv", where=where, todo=todo)

@@ -12,7 +12,7 @@ from typing import Literal
 Outcome = Literal["eligible", "block", "hold", "inspect", "none"]
 ReplayStatus = Literal[
     "match", "drift", "unstable", "misbehaved", "base_mismatch", "missing", "unpinned", "not_run",
-    "approved",
+    "approved", "unisolated",
 ]  # fmt: skip
 
 

@@ -92,6 +92,7 @@ SEVERITY: tuple[Outcome, ...] = ("block", "hold", "inspect", "eligible", "none")
 _FROM_STATUS = {
     "drift": "replay.drift", "unstable": "replay.unstable", "misbehaved": "replay.misbehaved",
     "base_mismatch": "replay.base_mismatch", "missing": "replay.missing", "unpinned": "replay.unpinned",
+    "unisolated": "replay.unisolated",
 }  # fmt: skip
 _UNARMED = ("oracle.unarmed", "oracle/digests.json", "no digest is pinned")
 _Found = Iterator[tuple[str, str, str]]

@@ -64,6 +64,19 @@ class Replay:
 
 
 @dataclass(frozen=True)
+class Service:
+    """How rows with a request start the program: it listens on 127.0.0.1, port PORT.
+
+    It is ready when `ready_path` answers; `headers` are those that count as output, besides status and body.
+    """
+
+    argv: tuple[str, ...] = ()
+    ready_path: str = "/"
+    ready_timeout_s: float = 10.0
+    headers: tuple[str, ...] = ("content-type",)
+
+
+@dataclass(frozen=True)
 class Sandbox:
     """The least isolation a verdict may rest on."""
 
@@ -129,6 +142,7 @@ class Settings:
     view: View = field(default_factory=View)
     subject: Subject = field(default_factory=Subject)
     replay: Replay = field(default_factory=Replay)
+    service: Service = field(default_factory=Service)
     sandbox: Sandbox = field(default_factory=Sandbox)
     lanes: Lanes = field(default_factory=Lanes)
     public: Public = field(default_factory=Public)

@@ -20,11 +20,15 @@ _DIFF_LINES, _DIFF_WIDTH = 40, 200
 
 @dataclass(frozen=True)
 class Replayers:
-    """The patch; the patch once more, in another tree with another worker; the base."""
+    """The patch; the patch once more, in another tree with another worker; the base.
+
+    `serve` is false where a service cannot be isolated: rows with a request are not run then.
+    """
 
     patch: Replayer
     again: Replayer
     base: Replayer
+    serve: bool = True
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,16 @@ class Pinned:
 def replay(rows: Sequence[Row], pinned: Pinned, replayers: Replayers) -> Iterator[ReplayRow]:
     """The rows in corpus order, then the pins that have no row any more."""
     pins = pinned.digests
-    judged = _judge_all([row for row in rows if row.id in pins], pinned, replayers)
+    judged = [row for row in rows if row.id in pins and (row.request is None or replayers.serve)]
+    ids = {row.id for row in judged}
+    outcomes = _judge_all(judged, pinned, replayers)
     for row in rows:
-        yield next(judged) if row.id in pins else ReplayRow(row.id, "unpinned")
+        if row.id in ids:
+            yield next(outcomes)
+        else:
+            yield ReplayRow(
+                row.id, "unisolated" if row.id in pins else "unpinned", expected=pins.get(row.id, "")
+            )
     for missing in sorted(pins.keys() - {row.id for row in rows}):
         yield ReplayRow(missing, "missing", expected=pins[missing])
 

@@ -19,6 +19,7 @@ class Job:
     subject's PATH, a path is relative to the tree. `stdin` None is /dev/null. With `files` (destination
     -> bytes, or a path relative to the tree) it runs in a case folder of its own that holds just these
     copies, else in the tree. `timeout_s` None is the pool's limit. `format` is for the reducer.
+    With `request` the program is a service that is asked once (inside/service.py has the keys).
     """
 
     id: str
@@ -27,6 +28,7 @@ class Job:
     stdin: bytes | None = None
     files: Mapping[str, bytes | str] | None = None
     timeout_s: float | None = None
+    request: Mapping[str, object] | None = None
     format: Format = "auto"
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from ..core.canonical import Tokens, canonical_frames, digest
 from ..core.corpus import Row
+from ..core.decode import encode
 from ..core.errors import GateError
 from ..core.gitdb import Entries, ObjectStore
 from ..core.noise import NoiseRules
 from ..core.observation import Observation
-from ..core.settings import Settings
+from ..core.settings import Replay, Service, Settings
 from ..core.trees import differences, materialise
 from ..core.view import replayed
 from ..sandbox.layer import Inside, Layer
@@ -39,7 +40,8 @@ class TreeReplayer:
     store: ObjectStore
     tree: Entries
     noise: NoiseRules
-    file_argv: tuple[str, ...]
+    replay: Replay
+    service: Service
 
     def run(
         self, rows: Iterable[Row], *, frames: bool = False, hash_seed: int = 0
@@ -60,8 +62,10 @@ class TreeReplayer:
             stdin = row.stdin.encode("utf-8", "surrogatepass") if row.stdin is not None else None
             if row.stdin_file is not None:
                 stdin = self.store.read(self.tree[row.stdin_file.encode()].oid, "blob")
-            argv = row.argv or (*self.file_argv, str(row.file))
-            yield Job(row.id, argv, row.env, stdin, row.files, row.timeout_s, row.format)
+            argv, request = row.argv or (*self.replay.file_argv, str(row.file)), None
+            if row.request is not None:
+                argv, request = self.service.argv, {**encode(row.request), **_service(self.service)}
+            yield Job(row.id, argv, row.env, stdin, row.files, row.timeout_s, request, row.format)
 
     def _reduce(
         self, job: Job, observation: Observation, inside: Inside, *, waiting: dict[str, Row], frames: bool
@@ -73,6 +77,15 @@ class TreeReplayer:
         found = digest(observation, row.format, tokens, self.noise)
         kept = canonical_frames(observation, row.format, tokens, self.noise, _FRAME_LIMIT) if frames else []
         return Trial(row, "exited", observation.exit_code, found, tuple(kept))
+
+
+def _service(service: Service) -> dict[str, object]:
+    """What the worker has to know of the service besides the row's request."""
+    return {
+        "ready_path": service.ready_path,
+        "ready_timeout_s": service.ready_timeout_s,
+        "observed_headers": service.headers,
+    }
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,9 @@ class Bench:
         source = TreeSource(partial(materialise, self.store, tree), partial(differences, self.store, tree))
         limits = Limits(self.settings.replay.timeout_s, self.settings.replay.output_bytes)
         with Pool(source, self.layer, self.subject, workers=workers or self.workers, limits=limits) as pool:
-            yield TreeReplayer(pool, self.store, tree, self.noise, self.settings.replay.file_argv)
+            yield TreeReplayer(
+                pool, self.store, tree, self.noise, self.settings.replay, self.settings.service
+            )
 
 
 def subject_of(own: Path, settings: Settings, requirements: bytes) -> Subject:

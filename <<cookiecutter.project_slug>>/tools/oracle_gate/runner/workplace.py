@@ -50,6 +50,7 @@ class Workplace:
             "argv": argv,
             "env": additions(envelope, job.env),
             "stdin": job.stdin is not None,
+            "request": job.request,
             "files": encode_files(job),
             "timeout_s": self._limits.seconds(job),
         }

@@ -25,11 +25,14 @@ from .case import Laid, TooMuch, lay_out, report_changes
 from .confine import confine
 from .programs import end_children, execute, open_listing
 from .scratch import Scratch
+from .service import serve_once
 
 LENGTH = struct.Struct(">I")
 #: A status, the exit code, and the bytes of the text that follows; all of it arrives in one piece.
 ANSWER = struct.Struct(">BiH")
-STATUSES = ("ready", "refused", "exited", "timeout", "output_limit", "left_process", "no_program")
+STATUSES = (
+    "ready", "refused", "exited", "timeout", "output_limit", "left_process", "no_program", "killed_service",
+)  # fmt: skip
 _DUMPABLE, _CHILD_SUBREAPER, _NO_NEW_PRIVILEGES = 4, 36, 38
 
 
@@ -141,8 +144,7 @@ def _run(box: Box, job: dict[str, Any]) -> bytes:
     try:
         laid = _enter(box, job["files"])
         env = {**box.env, **job["env"]}
-        streams = box.with_stdin if job["stdin"] else box.without_stdin
-        status, exit_code = execute(job["program"], job["argv"], env, streams, job["timeout_s"], box.listing)
+        status, exit_code = _start(box, job, env)
     except OSError as error:
         answer = _answer("refused", detail=f"{error.filename or 'start of the program'}: {error.strerror}")
     else:
@@ -152,6 +154,15 @@ def _run(box: Box, job: dict[str, Any]) -> bytes:
         answer = _answer(status, exit_code)
     box.scratch.clear()
     return answer
+
+
+def _start(box: Box, job: dict[str, Any], env: dict[str, str]) -> tuple[str, int]:
+    program, argv, timeout_s = job["program"], job["argv"], job["timeout_s"]
+    if job["request"] is not None:
+        outputs, limit = (box.stdout, box.stderr), box.output_bytes
+        return serve_once(program, argv, env, job["request"], timeout_s, outputs, limit, box.listing)
+    streams = box.with_stdin if job["stdin"] else box.without_stdin
+    return execute(program, argv, env, streams, timeout_s, box.listing)
 
 
 def _renew(file: int) -> None:
