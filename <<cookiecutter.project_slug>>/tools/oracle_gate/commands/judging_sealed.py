@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from ..core.gitdb import ObjectStore
 from ..core.manifest import MANIFEST, Manifest, SealedProperty
 from ..core.packet import Freeze, Property
 from ..core.pins import sha256
@@ -106,14 +107,17 @@ def freeze_rows(case: Case) -> tuple[Freeze, ...]:
     moment = datetime.datetime.now(datetime.UTC)
     if case.now:
         moment = datetime.datetime.combine(case.now, datetime.time(), datetime.UTC)
+    known = partial(is_ancestor, store, base)
+    return freezes(case.sealed.ledger if case.sealed else (), moment, known)
 
-    def is_ancestor(commit: str) -> bool | None:
-        answer = store.run("merge-base", "--is-ancestor", commit, base) if _COMMIT.fullmatch(commit) else None
-        if answer and answer.returncode == 0:
-            return True
-        return None if answer and (store.directory / "shallow").exists() else False
 
-    return freezes(case.sealed.ledger if case.sealed else (), moment, is_ancestor)
+def is_ancestor(store: ObjectStore, base: str, commit: str) -> bool | None:
+    """Whether `commit`, a whole id, is an ancestor of `base`; None when a shallow clone cannot tell."""
+    if not _COMMIT.fullmatch(commit):
+        return False
+    if store.run("merge-base", "--is-ancestor", commit, base).returncode == 0:
+        return True
+    return None if (store.directory / "shallow").exists() else False
 
 
 def frozen(case: Case, node_ids: Collection[str]) -> frozenset[str]:

@@ -9,6 +9,7 @@ from ..lanes.public import public
 from ..lanes.quarantine import quarantine
 from ..runner.public_tests import NO_PYTEST
 from .case import Arena, Case, LaneResult
+from .judging_sealed import frozen
 
 
 def quarantine_lane(case: Case, arena: Arena | None) -> LaneResult:
@@ -38,7 +39,8 @@ def public_lane(case: Case, arena: Arena | None) -> LaneResult:
     base, own = arena.tests.base_run, arena.tests.own_tests
     if base.problem == NO_PYTEST or not (base.ids or own.ids or base.problem):
         return LaneResult({}, "empty", {})
-    found = public(base, arena.tests.base_tests, own, [entry.id for entry in _ledger(case)])
+    apart = frozen(case, {*(base.ids or ()), *(own.ids or ())}) | {entry.id for entry in _ledger(case)}
+    found = public(base, arena.tests.base_tests, own, apart)
     return LaneResult({"public": found}, "ran", {"green_on_base": found.green_on_base})
 
 
