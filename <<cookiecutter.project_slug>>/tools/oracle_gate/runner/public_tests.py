@@ -41,7 +41,7 @@ sys.exit(pytest.main([*sys.argv[1:], "--junitxml=" + os.path.join(case, "junit.x
 """
 _OPTIONS = (
     "-q", "--rootdir=.", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--maxfail=0", "--tb=no",
-    "--show-capture=no", "-o", "junit_family=xunit2", "-o", "junit_logging=no",
+    "--show-capture=no", "--junit-prefix=", "-o", "junit_family=xunit2", "-o", "junit_logging=no",
 )  # fmt: skip
 _WORST = ("passed", "skipped", "failed", "error")
 
