@@ -10,6 +10,7 @@ if not sys.flags.isolated:
     if len(words) == 2 and not any(word.startswith("-") for word in words):
         words = ["--repo", words[0], "--base", "HEAD", "--tree", words[1]]
     elif not words or words[0] in ("-h", "--help"):
-        print("usage: replay_gate.py BASE_DIR PATCHED_DIR | replay_gate.py JUDGE_OPTIONS")
+        usage = "usage: replay_gate.py BASE_DIR PATCHED_DIR | replay_gate.py JUDGE_OPTIONS"
+        print(usage if words else f"gate: {usage}", file=sys.stdout if words else sys.stderr)
         sys.exit(0 if words else 2)
     os.execv(sys.executable, [sys.executable, "-I", gate, "judge", *words])
