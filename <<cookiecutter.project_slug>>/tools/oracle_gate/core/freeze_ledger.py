@@ -10,6 +10,7 @@ from typing import Literal
 
 from .decode import decode_json, line_of
 from .errors import GateError
+from .inventory import function_id
 
 WHERE = "sealed/freeze.json"
 
@@ -78,23 +79,17 @@ def resolve_test_id(test_id: str, node_ids: Iterable[str]) -> tuple[str, ...]:
     GateError when it fits several functions.
     """
     matches = tuple(node for node in node_ids if _fits(test_id, node))
-    functions = sorted({_function(node) for node in matches})
+    functions = sorted({function_id(node) for node in matches})
     if len(functions) > 1:
         what = f"{test_id!r} means {functions[0]} and {functions[1]}"
         raise GateError(what, where=WHERE, todo="write the whole node id")
     return matches
 
 
-def _function(node: str) -> str:
-    """A node id without its parameters, which stand in brackets behind the last `::`."""
-    path, _, name = node.rpartition("::")
-    return f"{path}::{name.partition('[')[0]}"
-
-
 def _fits(test_id: str, node: str) -> bool:
     if "::" in test_id:
-        return test_id in (node, _function(node))
-    path, _, names = _function(node).partition("::")
+        return test_id in (node, function_id(node))
+    path, _, names = function_id(node).partition("::")
     *outer, function = [*path.removesuffix(".py").split("/"), *names.split("::")]
     *wanted, last = test_id.split(".")
     remaining = iter(outer)
