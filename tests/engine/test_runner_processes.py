@@ -131,7 +131,7 @@ sleep, looks = programs.time.sleep, 0
 def count(seconds):
     global looks
     looks += 1
-    sleep(0.01)
+    sleep(0.03)
 programs.time.sleep = count
 assert programs.end_children(0, programs.open_listing())
 print(looks)
@@ -142,7 +142,7 @@ def test_a_process_group_is_killed_at_once() -> None:
     # One by one, a group that forks as fast as it is killed would never end.
     command = [sys.executable, "-c", ROUNDS, *filter(None, sys.path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
-    assert int(done.stdout) < 20
+    assert int(done.stdout) < 60
 
 
 @pytest.mark.parametrize("victim", ["os.getppid()", "grandparent"])
