@@ -118,6 +118,18 @@ def test_a_tree_that_cannot_be_written(folder: Path) -> None:
     assert_nothing_left(folder)
 
 
+def test_a_folder_that_cannot_be_removed_keeps_no_worker_alive(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_name: str, _folder: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    with pytest.raises(GateError, match=f"{folder}.*: cannot be removed"), pool_on(workers=2) as pool:
+        run(pool, *[shell("sleep 0.05")] * 4)
+        monkeypatch.setattr("oracle_gate.runner.folders.remove", fail)
+    assert processes(str(folder)) == []
+
+
 GATE = """
 import sys
 sys.path[:0] = {paths!r}

@@ -60,12 +60,17 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def remove_folder(path: Path) -> None:
-    """Removes a folder that programs have written: links are not followed, no depth is too deep."""
+    """Removes a folder that programs have written: links are not followed, no depth is too deep.
+
+    Raises GateError when something in it cannot be removed.
+    """
     parent = os.open(path.parent, OPEN_FOLDER)
     try:
         remove(path.name, parent)
     except FileNotFoundError:
         pass
+    except OSError as error:
+        raise GateError(f"cannot be removed: {error.strerror}", where=str(path), todo="remove it") from None
     finally:
         os.close(parent)
 

@@ -54,10 +54,10 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with self._stack:
-            self._idle.clear()
-            for place in list(self._open):
-                self._close_place(place)
+        self._idle.clear()
+        for place in self._open:
+            self._stack.callback(self._close_place, place)
+        self._stack.close()
 
     def run(
         self, jobs: Iterable[Job], reduce: Reduce[T], envelope: Envelope = STANDARD
