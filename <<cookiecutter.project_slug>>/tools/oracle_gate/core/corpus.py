@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,6 +13,8 @@ from .errors import GateError
 
 PATH = "corpus/inputs.jsonl"
 Format = Literal["auto", "text", "json", "jsonl", "bytes"]
+#: What no argument or variable of a process can hold: NUL, half a surrogate pair.
+_NO_ARGUMENT = re.compile("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,8 @@ def _complaint(row: Row) -> str:
         return "files goes with argv alone"
     if row.request is not None and not (row.request.path.startswith("/") and row.request.method.isalpha()):
         return "request needs a path that starts with / and a method"
-    if any("\0" in text for text in strings):
-        return "argv or env holds a NUL"
+    if any(map(_NO_ARGUMENT.search, strings)):
+        return "argv or env holds a NUL or half a surrogate pair"
     if any(not name or "=" in name for name in row.env):
         return "env has a name that is empty or holds '='"
     if row.stdin is not None and row.stdin_file is not None:
@@ -102,8 +105,8 @@ def _complaint(row: Row) -> str:
 
 def _path_complaint(row: Row) -> str:
     for path in row.corpus_paths:
-        if not (path.startswith("corpus/") and is_inside(path)):
-            return f"{path!r} is not a path below corpus/"
+        if not (path.startswith("corpus/") and is_inside(path)) or path == PATH:
+            return f"{path!r} is not a data file below corpus/"
     for path in row.files or {}:
         if not is_inside(path) or ".git" in path.split("/"):
             return f"{path!r} is not a path inside the case folder"

@@ -37,11 +37,11 @@ def parse_digests(data: bytes, where: str = DIGESTS) -> dict[str, str]:
     if not isinstance(document, dict):
         raise GateError("not an object", where=f"{where}:1", todo='an unarmed oracle is "{}"')
     for row, digest in document.items():
-        if not (isinstance(digest, str) and SHA256.fullmatch(digest)):
+        valid = isinstance(digest, str) and SHA256.fullmatch(digest)
+        if not (valid and row.isprintable()):
             line = line_of(data.decode(), row)
-            raise GateError(
-                f"the digest of {row!r} is not 64 hex digits", where=f"{where}:{line}", todo="restore it"
-            )
+            what = f"{row!r} is no id of a row" if valid else f"the digest of {row!r} is not 64 hex digits"
+            raise GateError(what, where=f"{where}:{line}", todo="restore it")
     return document
 
 
