@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import corpus, denyrules, noise, pins, settings
-from .decode import utf8
+from .decode import LARGEST_FILE, utf8
 from .denyrules import Rule, always_denied, match
 from .errors import GateError
 from .gitdb import Entries, ObjectStore
@@ -36,13 +36,17 @@ class Oracle:
 
 
 def read_control(store: ObjectStore, entries: Entries, path: str) -> bytes:
-    """One control file's bytes; GateError when it is absent or not a plain file."""
+    """One control file's bytes; GateError when it is absent, not a plain file or far too large."""
     entry = entries.get(path.encode())
-    if entry is None:
-        raise GateError("is missing in the base", where=path, todo="restore it, or bake the scaffold again")
-    if not entry.mode.startswith("100"):
+    folder = path.encode() + b"/"
+    if entry is None and not any(name.startswith(folder) for name in entries):
+        raise GateError("is missing", where=path, todo="restore it, or bake the scaffold again")
+    if entry is None or not entry.mode.startswith("100"):
         raise GateError("is not a plain file", where=path, todo="replace it by one")
-    return store.read(entry.oid, "blob")
+    data = store.read(entry.oid, "blob")
+    if len(data) > LARGEST_FILE:
+        raise GateError(f"larger than {LARGEST_FILE} bytes", where=path, todo="make it smaller")
+    return data
 
 
 def read_settings(store: ObjectStore, entries: Entries) -> Settings:
@@ -102,7 +106,7 @@ def _check_rows(rows: tuple[corpus.Row, ...], files: Mapping[str, str], parsed: 
         for path in row.corpus_paths:
             if path not in files:
                 raise GateError(
-                    f"row {row.id!r} names {path}, which is missing", where=where, todo="add the file"
+                    f"row {row.id!r} names {path}, which is no file", where=where, todo="add the file"
                 )
         if row.request is not None and not parsed.service.argv:
             todo = f"set it in {settings.PATH}"
