@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from .errors import GateError
 from .gitdb import Entry, ObjectStore
 from .patching import apply_patch
 from .patchscan import Problem, scan
@@ -25,6 +26,8 @@ def submit_head(store: ObjectStore, workplace: Path, base: str, head: str, setti
             base, before, before, [], [Problem("intake.rejected", "head", "shares no commit with the base")]
         )
     listed = store.run("rev-list", "--topo-order", f"--max-count={_MOST_COMMITS + 1}", head, f"^{base}")
+    if listed.returncode:  # an unseen commit could hold an edit that a later one reverts
+        raise GateError("the commits of --head cannot be listed", todo="fetch the whole history")
     commits = listed.stdout.decode().split()
     if len(commits) > _MOST_COMMITS:
         detail = f"more than {_MOST_COMMITS} commits"
