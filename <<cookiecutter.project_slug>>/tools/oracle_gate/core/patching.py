@@ -17,6 +17,9 @@ from .settings import Limits, Settings
 from .submission import Change, difference, finish, forbidden
 from .view import is_hidden, visible
 
+#: Bytes that git needs besides the patch's own.
+_ROOM = 1 << 20
+
 
 def _rejected(detail: bytes | str) -> Problem:
     """git repeats names of the patch as they are; a terminal must not obey them."""
@@ -52,6 +55,11 @@ def submit_patch(store: ObjectStore, workplace: Path, base: str, patch: bytes, s
         detail = f"touches {len(touched)} paths; the limit is {settings.limits.files} files"
         problems.append(Problem("intake.too_large", "patch", detail))
     return finish(base, before, after, touched, problems, patch)
+
+
+def _need_room(workplace: Path, size: int) -> None:
+    """OSError on a full disk, which git reports in words of its own: it is no fault of the patch."""
+    (workplace / "room").write_bytes(bytes(size + _ROOM))
 
 
 def _too_large(patch: bytes, limits: Limits) -> Iterator[Problem]:
@@ -91,6 +99,7 @@ def apply_patch(
             answer = private.run(*arguments, data=data, index=index)
             # git drops an entry of mode 040000 with a warning and exit 0: any word on stderr is a rejection.
             if answer.returncode or answer.stderr.strip():
+                _need_room(workplace, len(patch))
                 return _rejected(answer.stderr or f"git {arguments[0]} failed")
             output = answer.stdout
         result = private.entries(output.decode().strip())
