@@ -65,6 +65,8 @@ class Context:
 
     def work_tree(self, denied: Callable[[bytes], object], root: Path | None = None) -> Change:
         """The work tree (of this repository, or of another folder) as a change to the base."""
+        if self.repository.bare and root is None:
+            raise GateError("a bare repository has no work tree", where=str(self.root), todo="name a change")
         return submit_work_tree(self.store, self.folder("walk"), self.launch.base, root or self.root, denied)
 
 

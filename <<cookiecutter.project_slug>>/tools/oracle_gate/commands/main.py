@@ -6,10 +6,11 @@ import argparse
 import importlib
 import shutil
 import sys
+import tempfile
 from typing import NoReturn
 
 from ..core.errors import Exit, GateError
-from .context import Launch, opened, parse_launch
+from .context import OWN_FOLDER, Launch, opened, parse_launch
 
 #: Command -> (module, one line of help). Modules are imported when they are needed: start-up is paid each time.
 COMMANDS = {
@@ -46,8 +47,8 @@ def main(launch_text: str, words: list[str]) -> int:
     except GateError as error:
         return _fail(str(error), error.exit_code)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}; nothing was judged", Exit.USAGE)
+        where = error.filename or f"{tempfile.gettempdir()} or {OWN_FOLDER}"  # a full disk names no file
+        return _fail(f"{where}: {error.strerror or error}; nothing was judged", Exit.USAGE)
     except KeyboardInterrupt:
         return _fail("interrupted; nothing was judged", Exit.USAGE)
     finally:
@@ -55,7 +56,9 @@ def main(launch_text: str, words: list[str]) -> int:
 
 
 def _fail(line: str, code: Exit) -> int:
-    print(f"gate: {line}", file=sys.stderr)
+    """Prints one line that cannot speak to a terminal: it may hold names of any bytes."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    print(f"gate: {shown}", file=sys.stderr)
     return int(code)
 
 
