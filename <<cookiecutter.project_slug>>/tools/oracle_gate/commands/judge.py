@@ -61,7 +61,10 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _date(text: str) -> datetime.date:
-    return datetime.date.fromisoformat(text)
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no date such as 2026-01-31") from None
 
 
 def run(context: Context, arguments: argparse.Namespace) -> Exit:
