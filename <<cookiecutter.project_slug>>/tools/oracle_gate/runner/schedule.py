@@ -161,7 +161,7 @@ class Schedule(Generic[T]):
             answer = _DEAD
         if answer.status == "refused":
             if task.suspect or self._protected or place.is_intact():
-                raise GateError(f"row {task.job.id!r} cannot be run: {answer.detail}")
+                raise GateError(f"row {task.job.id!r} cannot be run: {answer.detail}", todo="correct the row")
             self._suspect(slot, [task])
             return
         intact = not task.suspect or place.is_intact()
