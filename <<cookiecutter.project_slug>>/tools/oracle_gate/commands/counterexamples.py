@@ -16,9 +16,6 @@ from ..runner.claims import Answer
 from .output import refuse_links, write_whole
 from .shrink import shrink
 
-#: Seconds that one judgement spends on shrinking.
-BUDGET_S = 20.0
-
 
 def clear(folder: Path) -> None:
     """Removes the counterexamples of an earlier run."""

@@ -24,7 +24,7 @@ from ..runner.pool import Pool
 from ..runner.replayer import Bench
 from ..runner.stubs import stubs
 from .case import Arena, Case, LaneResult
-from .counterexamples import BUDGET_S, clear, write_counterexample
+from .counterexamples import clear, write_counterexample
 from .judging_claims import claim_view
 from .null_controls import without_sources
 from .sealed_folder import SealedFolder
@@ -89,7 +89,7 @@ def _properties(case: Case, arena: Arena, folder: SealedFolder, artifacts: Path)
     manifest, files = folder.manifest, folder.files
     with asking(case, arena.bench, manifest) as how:
         judged = list(properties(manifest, files, partial(how.programs, arena.pool)))
-        deadline = time.monotonic() + BUDGET_S
+        deadline = time.monotonic() + case.oracle.settings.sealed.shrink_s
         inputs = {item.id: files[item.path] for item in manifest.fixtures if item.path in files}
         rows = []
         for item, found in zip(manifest.properties, judged, strict=True):

@@ -111,11 +111,15 @@ class Identities:
 
 @dataclass(frozen=True)
 class Sealed:
-    """`dir` names a sealed folder outside the repository (absolute, or relative to it); `timeout_s` are the
-    seconds that one call of a property may take, the judged program's own time apart."""
+    """`dir` names a sealed folder outside the repository (absolute, or relative to it).
+
+    Seconds: `timeout_s` for one call of a property, the judged program's own time apart; `shrink_s` for the
+    shrinking of all counterexamples.
+    """
 
     dir: str = ""
     timeout_s: float = 60.0
+    shrink_s: float = 20.0
 
 
 @dataclass(frozen=True)
@@ -191,6 +195,7 @@ def _check(settings: Settings, text: str, where: str) -> None:
         (not 0 < settings.replay.timeout_s <= 3600, "replay.timeout_s is not between 0 and 3600 seconds"),
         (not 0 < settings.public.timeout_s <= 3600, "public.timeout_s is not between 0 and 3600 seconds"),
         (not 0 < settings.sealed.timeout_s <= 3600, "sealed.timeout_s is not between 0 and 3600 seconds"),
+        (not 0 <= settings.sealed.shrink_s <= 3600, "sealed.shrink_s is not between 0 and 3600 seconds"),
         (not 0 <= settings.replay.workers <= 64, "replay.workers is not between 0 and 64"),
         (not settings.view.hidden, "view.hidden is empty"),
         (not all(map(fold, settings.view.hidden)), "view.hidden names the whole repository"),
