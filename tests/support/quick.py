@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from support.baking import SCAFFOLD
+from support.baking import CACHES, SCAFFOLD
 from support.gate import REVIEWER, Gate
 from support.gitenv import commit_all, make_repository
 from support.objects import write_files
@@ -48,7 +48,7 @@ def rows_text(*rows: Mapping[str, object]) -> str:
 def make_quick(root: Path) -> Gate:
     """Makes the repository, its oracle not armed yet."""
     make_repository(root)
-    shutil.copytree(SCAFFOLD / "tools", root / "tools", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SCAFFOLD / "tools", root / "tools", ignore=shutil.ignore_patterns(*CACHES))
     (root / "tools/metamorphic.py").write_text('"""No relations."""\n')
     shutil.copytree(SCAFFOLD / "oracle", root / "oracle")
     write_files(root, {
