@@ -19,10 +19,14 @@ from oracle_gate.core.packet import (
     LaneState,
     Packet,
     Property,
+    Public,
+    PublicRun,
+    QuarantineRow,
     ReplayRow,
     SandboxFacts,
     Workspace,
 )
+from oracle_gate.core.packet import Tests as Identities
 from oracle_gate.core.policy import RULES, SEVERITY, exit_code, judge, verdict_line
 
 #: The rules as the design fixes them, section 11.
@@ -60,7 +64,7 @@ GREEN = Packet(
     mode="patch", trust="local", parent_sha="1" * 40, base_from="--base main", patch_sha256="2" * 64,
     change_id="3" * 64, tree_before="4" * 40, tree_after="5" * 40, inputs={"evaluated_on": "2026-01-01"},
     denylist=DenylistFacts(rules=4), replay=(ReplayRow("a", "match"), ReplayRow("b", "match")),
-    sandbox=SandboxFacts("bubblewrap", "isolated", ("bubblewrap",), {"write": "blocked"}),
+    sandbox=SandboxFacts("bubblewrap", "isolated", ("bubblewrap",), probes={"write": "blocked"}),
     lanes={"denylist": LaneState(True, "ran"), "replay": LaneState(True, "ran")},
     workspace=Workspace(True), counts={"pins": 2, "rows": 2, "match": 2},
 )  # fmt: skip
@@ -96,7 +100,7 @@ REACHED = [
     ("oracle.unarmed", {"counts": {}}),
     ("sandbox.insufficient", {"sandbox": SandboxFacts("plain", "isolated")}),
     ("sandbox.insufficient", {"sandbox": SandboxFacts("none", "plain")}),
-    ("sandbox.insufficient", {"sandbox": SandboxFacts("landlock", "isolated", (), {"a": "blocked", "b": "open"})}),
+    ("sandbox.insufficient", {"sandbox": SandboxFacts("landlock", "isolated", (), probes={"a": "blocked", "b": "open"})}),
     ("fixtures.missing", {"fixtures": (Fixture("f", False, False, ""),)}),
     ("fixtures.digest_mismatch", {"fixtures": (Fixture("f", True, False, "6" * 64),)}),
     ("properties.failed", {"properties": (Property("p", True, ("f",), False),)}),
@@ -110,6 +114,15 @@ REACHED = [
     ("sealed.empty", {"lanes": {"sealed": LaneState(True, "empty")}}),
     ("sealed.absent", {"lanes": {"sealed": LaneState(True, "absent")}}),
     *((rule, kind(rule)) for rule in TABLE if rule.endswith(".changed") and rule.startswith(_BY_PATH)),
+    *((f"quarantine.{status}", {"quarantine": (QuarantineRow("a", "kept"), QuarantineRow("b", status))})
+      for status in ("missing", "neutered", "no_expiry", "no_reason", "expired")),
+    *((f"tests.{name}", {"tests": Identities(**{name: ("a",)})}) for name in ("lost", "newly_skipped", "weakened")),
+    ("tests.lost", {"tests": Identities(problem="the base's tests cannot be collected")}),
+    ("tests.vanished", {"tests": Identities(vanished=True, problem="exit 2")}),
+    ("public.failed", {"public": Public(base_tests=PublicRun(failed=("a",), details={"a": "failed"}))}),
+    ("public.failed", {"public": Public(own_tests=PublicRun(failed=("a",)))}),
+    ("public.failed", {"public": Public(base_tests=PublicRun(problem="timeout"))}),
+    ("public.failed", {"public": Public(problem="exit 4")}),
 ]  # fmt: skip
 CODES = {"block": Exit.BLOCK, "hold": Exit.HOLD, "inspect": Exit.INSPECT}
 
@@ -145,9 +158,6 @@ def test_a_fact_gives_its_reason(rule: str, changes: dict[str, Any]) -> None:
 def test_all_rules_of_the_lanes_that_exist_are_reached() -> None:
     waiting = (
         "relations.",
-        "quarantine.",
-        "public.",
-        "tests.",
         "approval.",
         "workspace.",
         "replay.unisolated",
