@@ -100,7 +100,7 @@ REACHED = [
     ("oracle.unarmed", {"counts": {}}),
     ("sandbox.insufficient", {"sandbox": SandboxFacts("plain", "isolated")}),
     ("sandbox.insufficient", {"sandbox": SandboxFacts("none", "plain")}),
-    ("sandbox.insufficient", {"sandbox": SandboxFacts("landlock", "isolated", (), probes={"a": "blocked", "b": "open"})}),
+    ("sandbox.insufficient", {"sandbox": SandboxFacts("landlock", probes={"a": "blocked", "b": "open"})}),
     ("fixtures.missing", {"fixtures": (Fixture("f", False, False, ""),)}),
     ("fixtures.digest_mismatch", {"fixtures": (Fixture("f", True, False, "6" * 64),)}),
     ("properties.failed", {"properties": (Property("p", True, ("f",), False),)}),
