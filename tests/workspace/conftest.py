@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.baking import bake
-from support.gate import run_gate
+from support.gate import armed_repository, run_gate
 from support.gitenv import commit_all, git, make_repository
 from support.hosts import SEALED, Host, Made
 
@@ -58,3 +58,10 @@ def workspace(made: dict[str, Made], tmp_path: Path) -> Made:
     """A snapshot workspace of the test's own."""
     shutil.copytree(made["snapshot"].folder, tmp_path / "workspace", symlinks=True)
     return Made(tmp_path / "workspace", made["snapshot"].pins)
+
+
+@pytest.fixture(scope="session")
+def armed(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """An armed repository, to be copied."""
+    root = tmp_path_factory.getbasetemp()
+    return armed_repository((root if worker_id == "master" else root.parent) / "armed")

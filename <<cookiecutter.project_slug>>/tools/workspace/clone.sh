@@ -37,7 +37,8 @@ case $1 in /*) source=$1 ;; *) source=./$1 ;; esac
 case $2 in /*) dest=$2 ;; *) dest=./$2 ;; esac
 while [ "$dest" != "${dest%/}" ]; do dest=${dest%/}; done
 [ ! -e "$dest" ] && [ ! -L "$dest" ] || stop "$dest exists already; name a new folder"
-parent=$(real "${dest%/*}/") || stop "${dest%/*}: no such folder; make it first"
+[ -d "${dest%/*}/" ] || stop "${dest%/*}: no such folder; make it first"
+parent=$(real "${dest%/*}/")
 parent=${parent%?x}
 commit=$(git -C "$source" rev-parse --verify --quiet --end-of-options "$base^{commit}") ||
     stop "$source: no commit $base; name a repository and a revision"

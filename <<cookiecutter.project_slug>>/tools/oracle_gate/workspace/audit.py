@@ -13,7 +13,7 @@ import re
 import stat
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -49,7 +49,7 @@ class Audit:
     tree: str
     hidden_sha256: str
     findings: tuple[Finding, ...]
-    counts: dict[str, int]
+    counts: Mapping[str, int]
     schema: Literal["workspace-audit-v1"] = "workspace-audit-v1"
 
 

@@ -156,6 +156,8 @@ def _hex(data: bytes) -> Iterator[bytes]:
 
 
 def _escaped(data: bytes) -> Iterator[bytes]:
+    if b"\0" in data:
+        return  # not a text
     if re.search(rb"%[0-9A-Fa-f]{2}", data):
         yield urllib.parse.unquote_to_bytes(data)
     if re.search(rb"&(?:#\w+|\w+);", data):
