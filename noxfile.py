@@ -67,6 +67,12 @@ def real(session: nox.Session) -> None:
 
 
 @nox.session
+def isolation(session: nox.Session) -> None:
+    """Attacks from inside the sandbox, under every layer and user; `--allow-unavailable LAYER`."""
+    python(session, "tests/isolation/run.py", *session.posargs)
+
+
+@nox.session
 def lock(session: nox.Session) -> None:
     """Pin the dependency group dev with hashes; run it on the oldest supported Python."""
     group = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["dev"]

@@ -96,9 +96,8 @@ def run_gate(
         if name in os.environ:
             environment[name] = os.environ[name]
     done = subprocess.run(
-        [sys.executable, str(script), *words], env=environment, input=stdin, text=True, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL if stdin is None else None,
-        timeout=300,
+        [sys.executable, str(script), *words], env=environment, input=stdin or "", text=True, check=False,
+        capture_output=True, timeout=300,
     )  # fmt: skip
     assert "Traceback (most recent call last)" not in done.stderr, done.stderr
     assert check is None or done.returncode == check, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from oracle_gate.core.policy import RULES
+
 from support.baking import TEMPLATE
 
 README = TEMPLATE / "README.md"

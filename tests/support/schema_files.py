@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from oracle_gate.core import corpus, freeze_ledger, manifest, packet, pins, settings
+
 from support.baking import SCAFFOLD
 
 FOLDER = SCAFFOLD / "tools/oracle_gate/schemas"

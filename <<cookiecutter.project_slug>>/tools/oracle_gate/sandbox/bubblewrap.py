@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..core.errors import GateError
-from .layer import Inside, Launch, Visible
+from .layer import Confinement, Inside, Launch, Visible
 
 #: What programs of a system need besides folders that are named.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -51,7 +51,7 @@ class Bubblewrap:
             arguments += ["--remount-ro", path]
         arguments += ["--setenv", "LC_ALL", "C.UTF-8", "--chdir", "/", "--"]
         emptied = ("/dev/shm", *([] if closed else [_TMP]))  # noqa: S108
-        return Launch(inside, tuple(arguments), emptied=emptied)
+        return Launch(inside, tuple(arguments), emptied=emptied, confinement=Confinement(separated=True))
 
 
 def _system() -> list[str]:

@@ -34,10 +34,14 @@ class Inside:
 
 @dataclass(frozen=True)
 class Confinement:
-    """What a worker restricts itself to before it serves: files and folders to read, and to write."""
+    """What a worker restricts itself to before it serves: files and folders to read, and to write.
 
-    readable: tuple[str, ...]
-    writable: tuple[str, ...]
+    `separated`: the launcher's namespaces see to files already; dangerous system calls are denied alone.
+    """
+
+    readable: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    separated: bool = False
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,10 @@ _RIGHTS = {1: 0x1FFF, 2: 0x3FFF, 3: 0x7FFF, 4: 0x7FFF, 5: 0xFFFF}
 _NETWORK, _SCOPE = 0x3, 0x3  # bind and connect TCP; abstract sockets and signals
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-#: Denied system calls: number on x86_64, number on aarch64 (None: it has none).
-_DENIED: dict[str, tuple[int, int | None]] = {
-    "socket": (41, 198), "ptrace": (101, 117), "syslog": (103, 116), "mount": (165, 40), "umount2": (166, 39),
+_Numbers = tuple[int | None, int | None]  # of a system call on x86_64 and on aarch64; None: it has none
+#: Kernel interfaces that no row needs and that have let programs out of sandboxes.
+_DENIED: dict[str, _Numbers] = {
+    "ptrace": (101, 117), "syslog": (103, 116), "mount": (165, 40), "umount2": (166, 39),
     "pivot_root": (155, 41), "chroot": (161, 51), "acct": (163, 89), "swapon": (167, 224), "swapoff": (168, 225),
     "reboot": (169, 142), "init_module": (175, 105), "delete_module": (176, 106), "quotactl": (179, 60),
     "kexec_load": (246, 104), "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
@@ -35,7 +36,24 @@ _DENIED: dict[str, tuple[int, int | None]] = {
     "process_vm_writev": (311, 271), "kcmp": (312, 272), "finit_module": (313, 273), "bpf": (321, 280),
     "userfaultfd": (323, 282), "io_uring_setup": (425, 425), "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
+    "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),  # outlive a row
     "pidfd_getfd": (438, 438), "mount_setattr": (442, 442), "ioperm": (173, None), "iopl": (172, None),
+}  # fmt: skip
+#: Where no namespace separates the processes. Landlock does not know modes, owners, times and attributes
+#: of files: changing them by path is denied, by open descriptor it is not.
+_DENIED_UNSEPARATED: dict[str, _Numbers] = {
+    "socket": (41, 198), "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "chown": (92, None), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None),
+    "utimes": (235, None), "futimesat": (261, None), "setxattr": (188, 5), "lsetxattr": (189, 6),
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    "setpriority": (141, 140), "ioprio_set": (251, 30), "process_madvise": (440, 440), "process_mrelease": (448, 448),
+}  # fmt: skip
+#: Calls about a process: allowed for the caller itself, which an argument (by index) of 0 stands for;
+#: utimensat with the path 0 is about an open descriptor.
+_DENIED_FOR_OTHERS: dict[str, tuple[_Numbers, int]] = {
+    "prlimit64": ((302, 261), 0), "sched_setparam": ((142, 118), 0),
+    "sched_setscheduler": ((144, 119), 0), "sched_setaffinity": ((203, 122), 0), "sched_setattr": ((314, 274), 0),
+    "utimensat": ((280, 88), 1),
 }  # fmt: skip
 _CLONE3, _CLONE = (435, 435), (56, 220)
 _NEW_NAMESPACES = 0x7E020000
@@ -51,16 +69,20 @@ def landlock_version() -> int:
     return max(version, 0)
 
 
-def confine(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Applies both to this process; raises OSError when the kernel or the machine has no such thing."""
+def confine(readable: Iterable[str], writable: Iterable[str], separated: bool) -> None:
+    """Applies both to this process; raises OSError when the kernel or the machine has no such thing.
+
+    `separated`: namespaces do the separating already, and seccomp alone is added to them.
+    """
     if platform.machine() not in _ARCHITECTURES:
         raise OSError(errno.ENOSYS, f"no seccomp filter for {platform.machine()}")
-    version = landlock_version()
-    if version < 1:
-        raise OSError(errno.ENOSYS, "Landlock")
     _no_new_privileges()
-    _restrict_files(version, readable, writable)
-    _filter_calls(platform.machine())
+    if not separated:
+        version = landlock_version()
+        if version < 1:
+            raise OSError(errno.ENOSYS, "Landlock")
+        _restrict_files(version, readable, writable)
+    _filter_calls(platform.machine(), separated)
 
 
 def _check(result: int, what: str) -> int:
@@ -104,15 +126,15 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
         os.close(folder)
 
 
-def _filter_calls(machine: str) -> None:
-    program = b"".join(_instructions(machine))
+def _filter_calls(machine: str, separated: bool) -> None:
+    program = b"".join(_instructions(machine, separated))
     buffer = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(buffer))
     number = {"x86_64": 317, "aarch64": 277}[machine]
     _check(_library.syscall(number, ctypes.c_uint(1), ctypes.c_uint(0), header), "seccomp")
 
 
-def _instructions(machine: str) -> Sequence[bytes]:
+def _instructions(machine: str, separated: bool) -> Sequence[bytes]:
     """The filter: another architecture's calls kill, denied ones give EPERM, all others pass."""
     column = 0 if machine == "x86_64" else 1
     code: list[bytes] = []
@@ -127,10 +149,18 @@ def _instructions(machine: str) -> Sequence[bytes]:
     if machine == "x86_64":
         add(_AT_LEAST, 0, 1, 0x40000000)  # the x32 calls have numbers of their own
         add(_RETURN, 0, 0, _KILL)
-    for numbers in _DENIED.values():
+    denied = _DENIED if separated else _DENIED | _DENIED_UNSEPARATED
+    for numbers in denied.values():
         if numbers[column] is not None:
             add(_EQUAL, 0, 1, numbers[column] or 0)
             add(_RETURN, 0, 0, _ERRNO | errno.EPERM)
+    for numbers, argument in () if separated else _DENIED_FOR_OTHERS.values():
+        add(_EQUAL, 0, 5, numbers[column] or 0)
+        for half in (0, 4):  # of an argument's eight bytes
+            add(_LOAD, 0, 0, 16 + 8 * argument + half)
+            add(_EQUAL, 1 if half else 0, 0 if half else 2, 0)
+        add(_RETURN, 0, 0, _ERRNO | errno.EPERM)
+        add(_LOAD, 0, 0, 0)
     add(_EQUAL, 0, 1, _CLONE3[column])
     add(_RETURN, 0, 0, _ERRNO | errno.ENOSYS)  # its flags lie in memory; libc falls back to clone
     add(_EQUAL, 0, 3, _CLONE[column])
