@@ -16,6 +16,7 @@ from ..core.oracle import Oracle, read_oracle
 from ..core.pins import this_platform, this_python
 from ..runner.subject import interpreter
 from .context import Context
+from .replayers import isolation
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def _checks(context: Context) -> Iterator[Check]:
     yield _armed(oracle)
     yield _environment(context, oracle)
     yield _machine(oracle)
-    yield _sandbox(oracle)
+    yield _sandbox(context, oracle)
     yield _guard(context)
 
 
@@ -87,9 +88,16 @@ def _machine(oracle: Oracle) -> Check:
     return Check("warning", "machine", f"{here}; pins were recorded on {made.platform}, Python {made.python}")
 
 
-def _sandbox(oracle: Oracle) -> Check:
-    required = oracle.settings.sandbox.require
-    return Check("warning" if required == "plain" else "ok", "sandbox", f"[sandbox] require = {required!r}")
+def _sandbox(context: Context, oracle: Oracle) -> Check:
+    try:
+        found = isolation(context, oracle)
+    except GateError as error:
+        return Check("failed", "sandbox", str(error))
+    if found.layer is None:
+        return Check("failed", "sandbox", found.facts.problem)
+    probed = sum(state == "blocked" for state in found.facts.probes.values())
+    text = f"{found.layer.name}, {probed} probe(s) blocked; [sandbox] require = {found.facts.required!r}"
+    return Check("ok" if found.facts.required == "isolated" else "warning", "sandbox", text)
 
 
 def _guard(context: Context) -> Check:

@@ -40,8 +40,12 @@ def opened_tree(
 
 
 def isolation(context: Context, oracle: Oracle, wanted: str = "auto") -> Isolation:
-    """Tries the layers, strongest first, with active probes; `wanted` names one, or `none`."""
+    """Tries the layers, strongest first, with active probes; `wanted` names one, or `none`.
+
+    Where the settings require no more than `plain`, that is what is used: the program may need it.
+    """
     required = oracle.settings.sandbox.require
+    wanted = "plain" if (wanted, required) == ("auto", "plain") else wanted
     if wanted == "none":
         return Isolation(Plain(), SandboxFacts(mode="none", required=required))
     subject = subject_of(context.own, oracle.settings, oracle.requirements)
