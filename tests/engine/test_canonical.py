@@ -24,7 +24,15 @@ from oracle_gate.core.canonical import (
 from oracle_gate.core.corpus import Format
 from oracle_gate.core.errors import GateError
 from oracle_gate.core.noise import NoiseRules, parse_noise
-from oracle_gate.core.observation import ByteSource, FileChange, InMemory, Observation, Status
+from oracle_gate.core.observation import (
+    ByteSource,
+    FileChange,
+    FileKind,
+    FileState,
+    InMemory,
+    Observation,
+    Status,
+)
 
 TOKENS = Tokens(((b"/w/tree", "ROOT"), (b"/w/scratch", "TMP")))
 FORMATS: tuple[Format, ...] = ("auto", "text", "json", "jsonl", "bytes")
@@ -71,8 +79,8 @@ def observed(
     return Observation("exited", code, sources[0], sources[1], files)
 
 
-def file(path: bytes, content: bytes, **other: str) -> FileChange:
-    return replace(FileChange(path, "created", "file", InMemory(content)), **other)
+def file(path: bytes, content: bytes, *, state: FileState = "created", kind: FileKind = "file") -> FileChange:
+    return FileChange(path, state, kind, InMemory(content))
 
 
 def digested(
@@ -109,7 +117,7 @@ def test_the_bytes_and_their_digest() -> None:
 @pytest.mark.parametrize("status", ["timeout", "output_limit", "left_process", "changed_tree", "no_program"])
 def test_only_an_exited_program_has_a_digest(status: Status) -> None:
     observation = Observation(status, 0, InMemory(b""), InMemory(b""))
-    for use in (digest, lambda *a: list(canonical_bytes(*a)), lambda *a: canonical_frames(*a, limit=9)):
+    for use in (digest, lambda *a: list(canonical_bytes(*a))):
         with pytest.raises(ValueError, match=status):
             use(observation, "auto", TOKENS, NOISE)
 
@@ -580,6 +588,13 @@ def test_frames_for_a_diff() -> None:
         ("stderr", b"abcdef"),
         ('file created file "caf\\u00e9 \\udcff\\n"', b"x"),
     ]
+
+
+def test_frames_of_a_program_that_was_stopped() -> None:
+    """ocaml/dune#15352: it prints $PWD, then hangs."""
+    observation = Observation("timeout", -9, InMemory(b"/w/tree\n"), InMemory(b""))
+    found = canonical_frames(observation, "auto", TOKENS, NOISE, 100)
+    assert found == [("exit", b"timeout"), ("stdout", b"$ROOT\n"), ("stderr", b"")]
 
 
 def test_frames_for_a_diff_are_bounded() -> None:

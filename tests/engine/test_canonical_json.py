@@ -169,7 +169,10 @@ values = st.recursive(
 
 def spell(value: tuple[str, object], dice: random.Random) -> str:
     """One of the many ways to write a value."""
-    gap = lambda: dice.choice(["", "", " ", "\n", "\t\r\n"])  # noqa: E731
+
+    def gap() -> str:
+        return dice.choice(["", "", " ", "\n", "\t\r\n"])
+
     kind, content = value
     if kind == "string":
         assert isinstance(content, str)

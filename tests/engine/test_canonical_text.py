@@ -301,6 +301,19 @@ def test_what_only_resembles_python_frames_stays(text: bytes) -> None:
     assert collapsed(text) == text
 
 
+def test_a_frame_ends_with_its_traceback() -> None:
+    frame = b'Traceback (most recent call last):\n  File "b", line 3, in f\nE\n'
+    header = b"Traceback (most recent call last):\n    indented\n"
+    assert collapsed(frame + header) == collapsed(frame) + header
+
+
+@pytest.mark.parametrize("opening", [b"Traceback (most recent call last):\n", b"Error: x\n"])
+@pytest.mark.parametrize("frame", [b'  File "b", line 3, in f\n', b"    at f (a:1:2)\n"])
+def test_a_line_that_is_too_long_ends_a_traceback(opening: bytes, frame: bytes) -> None:
+    text = opening + b"x" * LINE_LIMIT + b"\n" + frame
+    assert collapsed(text) == text
+
+
 def test_endings_of_the_last_frame_stay() -> None:
     text = b'Traceback (most recent call last):\r\n  File "b", line 3, in f\r\n    x\r\nE\r\n'
     assert collapsed(text) == b"Traceback (most recent call last):\r\n$FRAMES\r\nE\r\n"
@@ -320,6 +333,7 @@ TypeError: boom
     at f (/w/a.js:2:35)
     at /w/a.js:10:65
     at Array.map (<anonymous>)
+    at Array.map (native)
     at new Foo (file:///w/b.mjs:2:39)
     at Function.run [as runMain] (node:internal/modules/run_main:164:12)
     at eval (eval at <anonymous> (/w/c.js:1:1), <anonymous>:1:1)
@@ -356,6 +370,12 @@ Node.js v20.20.2
 def test_lists_of_node_errors() -> None:
     text = b"  [\n    Error: a\n        at f (/w/a.js:8:35),\n    Error: b\n        at /w/a.js:8:51\n  ]\n"
     assert collapsed(text) == b"  [\n    Error: a\n$FRAMES,\n    Error: b\n$FRAMES\n  ]\n"
+
+
+def test_properties_end_the_frames_of_a_node_error() -> None:
+    assert collapsed(b"Error: x\n    at f (a:1:2) {\n    at g (b:1:2)\n") == (
+        b"Error: x\n$FRAMES {\n    at g (b:1:2)\n"
+    )
 
 
 @pytest.mark.parametrize(

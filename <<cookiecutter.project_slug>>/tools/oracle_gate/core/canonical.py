@@ -83,11 +83,12 @@ def canonical_bytes(
 def canonical_frames(
     observation: Observation, format: Format, tokens: Tokens, noise: NoiseRules, limit: int
 ) -> list[tuple[str, bytes]]:
-    """For a diff that people read: `exit`, then each frame's NAME and first `limit` payload bytes.
+    """For people: how it ended, then each frame's NAME and first `limit` payload bytes, JSON broken into lines.
 
-    JSON is broken into lines.
+    Also for a program that did not exit: what it wrote until then shows no path of this run (ocaml/dune#15352).
     """
-    shown = [("exit", _exit_line(observation).split()[1])]
+    exited = observation.status == "exited"
+    shown = [("exit", str(observation.exit_code if exited else observation.status).encode())]
     for frame in _frames(observation, _Form(format, tokens, noise), _Notes()):
         head = bytearray()
         for piece in frame.payload():
