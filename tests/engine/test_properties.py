@@ -116,6 +116,14 @@ SILENT = {
 }
 
 
+#: Writes what an answer looks like wherever it can.
+FORGES = """import os
+    for number in range(1, 20):
+        try: os.write(number, b'{"answer": "true", "note": ""}')
+        except OSError: pass
+    os._exit(0)"""
+
+
 def silent(row: Property, said: str) -> None:
     assert (row.ran, row.ok, row.failed_fixtures) == (False, False, ("one",)), row
     assert said.partition(":")[0] in row.note, row
@@ -138,7 +146,8 @@ def test_a_coroutine_is_no_answer(judge: Callable[..., Judged]) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [body for body in SILENT if "STOP" not in body] + ["print('true'); import os; os._exit(0)"]
+    "body",
+    [body for body in SILENT if "STOP" not in body] + ["print('true'); import os; os._exit(0)", FORGES],
 )
 def test_all_else_is_no_answer_inside_the_sandbox_either(body: str, judge: Callable[..., Judged]) -> None:
     said = SILENT.get(body, "no answer").replace("process ended", "")
