@@ -34,10 +34,10 @@ def git(folder: Path, *arguments: str, data: str = "", **extra: str) -> bytes:
 class Repository:
     """The judged repository: asked for names only; objects are read through a private folder."""
     def __init__(self, start: Path, store: Path) -> None:
-        self.root, self.store = start, store
-        top = self.rev_parse("--show-toplevel") or self.rev_parse("--absolute-git-dir")
-        self.root = Path(top or stop(f"{start}: not a git repository; run `git init` and commit")).resolve()
-        self.hash = self.rev_parse("--show-object-format")
+        start, self.store = start.resolve(strict=True), store  # not asked of git: core.worktree may lead elsewhere
+        self.root = next((place for place in (start, *start.parents) if os.path.lexists(place / ".git")), start)
+        refusal = f"{start}: not a git repository; run `git init` and commit"
+        self.hash = self.rev_parse("--show-object-format") or stop(refusal)
         git(store.parent, "init", "-q", "--bare", "--template=", f"--object-format={self.hash}", str(store))
         objects, shallow = (self.root / self.rev_parse("--git-path", name) for name in ("objects", "shallow"))
         alternate = json.dumps(str(objects.resolve()), ensure_ascii=False) + "\n"  # git reads C quotes there

@@ -95,11 +95,13 @@ class Repository:
 
         if not directory.is_dir():
             raise GateError("no such folder", where=str(directory), todo="name the repository's folder")
+        directory = directory.resolve()
         git_dir = Path(ask("--absolute-git-dir"))
-        bare = ask("--is-bare-repository") == "true"
-        root = git_dir if bare else Path(ask("--show-toplevel"))
+        # Not asked of git: core.worktree in the repository's own configuration may lead elsewhere.
+        around = (directory, *directory.parents)
+        root = next((folder for folder in around if os.path.lexists(folder / ".git")), git_dir)
         objects = (directory / ask("--git-path", "objects")).resolve()
-        return cls(root, git_dir, objects, ask("--show-object-format"), bare)
+        return cls(root, git_dir, objects, ask("--show-object-format"), bare=root == git_dir)
 
     def resolve(self, name: str) -> str | None:
         """The commit id that a name stands for, or None."""
