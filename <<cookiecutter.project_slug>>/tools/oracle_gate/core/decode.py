@@ -37,7 +37,7 @@ def _no_constant(text: str) -> Any:
 
 def line_of(text: str, needle: str) -> int:
     """The 1-based line of the last occurrence of `needle` as a JSON string in `text`, else 1."""
-    at = text.rfind(json.dumps(needle))
+    at = max(text.rfind(json.dumps(needle, ensure_ascii=ascii)) for ascii in (True, False))
     return text.count("\n", 0, at) + 1 if at >= 0 else 1
 
 
