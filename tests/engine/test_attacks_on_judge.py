@@ -354,7 +354,7 @@ def test_a_bare_repository_has_no_work_tree_to_judge(quick: Gate, tmp_path: Path
     bare = tmp_path / "bare"
     git(tmp_path, "clone", "--quiet", "--bare", "--template=", str(quick.root), str(bare))
     done = quick.run("judge", "--repo", str(bare), "--base", "main", check=2)
-    assert "has no work tree; pass --patch, --head or --tree" in done.stderr
+    assert "a bare repository has no work tree" in done.stderr
     quick.edit(*HONEST)
     out = str(tmp_path / "packet.json")
     done = quick.run(
