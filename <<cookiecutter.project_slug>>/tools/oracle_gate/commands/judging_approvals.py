@@ -6,11 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..core.approvals import SIGNERS, Signers, Verified, read_submitted, submitted_with, verify_all
+from ..core.errors import GateError
 from ..core.gitdb import Entries
 from ..core.oracle import Oracle, read_control, read_oracle
 from ..core.packet import DenylistFacts, Finding, ReplayRow
-from ..core.pins import DIGESTS, PROVENANCE, parse_digests
-from ..core.statements import ALWAYS_BASE, covers_pins
+from ..core.pins import DIGESTS, PROVENANCE, Provenance, parse_digests
+from ..core.statements import ALWAYS_BASE, covers_path, covers_pins
 from ..core.submission import Change, change_id
 from ..lanes.denylist import denylist
 from .case import Case
@@ -54,13 +55,16 @@ def grant(case: Case) -> Granted:
         return Granted(verified, denied, oracle, change.before)
     corpus = _with_approved(change, {hit.subject for hit in approved})
     amended = read_oracle(context.store, corpus, settings_from=change.before)
-    return Granted(verified, denied, replace(amended, rules=oracle.rules, settings=oracle.settings), corpus)
+    judged_by = replace(
+        amended, rules=oracle.rules, settings=oracle.settings, provenance=_with_known_noise(oracle, amended)
+    )
+    return Granted(verified, denied, judged_by, corpus)
 
 
 def _covered(hit: Finding, verified: Verified) -> bool:
     if hit.subject.encode() in verified.valid_paths:
         return True
-    return any(hit.subject in statement.paths for statement in verified.statements)
+    return covers_path(verified.statements, hit.subject)
 
 
 def _pins_covered(case: Case, verified: Verified) -> bool:
@@ -68,8 +72,22 @@ def _pins_covered(case: Case, verified: Verified) -> bool:
     entry = case.change.after.get(DIGESTS.encode())
     if entry is None or not entry.mode.startswith("100") or not verified.statements:
         return False
-    after = parse_digests(case.context.store.read(entry.oid, "blob"))
+    try:
+        after = parse_digests(case.context.store.read(entry.oid, "blob"))
+    except GateError:
+        return False
     return covers_pins(verified.statements, case.oracle.pins, after)
+
+
+def _with_known_noise(oracle: Oracle, amended: Oracle) -> Provenance | None:
+    """The change's provenance, which no statement binds: a pin that stays keeps its count of noise lines."""
+    before, after = oracle.provenance, amended.provenance
+    if before is None or after is None or amended.noise != oracle.noise:
+        return after
+    kept = {row for row, pin in amended.pins.items() if oracle.pins.get(row) == pin}
+    lines = {row: count for row, count in after.noise_lines.items() if row not in kept}
+    lines |= {row: count for row, count in before.noise_lines.items() if row in kept}
+    return replace(after, noise_lines=lines)
 
 
 def _with_approved(change: Change, paths: set[str]) -> Entries:

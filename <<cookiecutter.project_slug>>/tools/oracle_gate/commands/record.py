@@ -78,6 +78,8 @@ def _repin(context: Context, oracle: Oracle, change: Change, arguments: argparse
     signer = signers.verify(submitted.data, submitted.signature)
     if not signer:
         raise GateError("no allowed signer's signature", where=submitted.where, todo="sign it with `approve`")
+    if not statement.ids:
+        raise GateError(f"a {statement.kind} statement names no pin", where=submitted.where, todo="use --add")
     for name, pin in statement.ids.items():
         if oracle.pins.get(name) != pin.old:
             raise GateError(

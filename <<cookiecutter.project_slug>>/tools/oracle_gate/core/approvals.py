@@ -33,9 +33,14 @@ class Signers:
         files["allowed"].write_bytes(self.allowed)
         files["signature"].write_bytes(signature)
         common = ["-f", str(files["allowed"]), "-n", NAMESPACE, "-s", str(files["signature"])]
-        when = [f"-Overify-time={self.at:%Y%m%d}120000Z"] if self.at else []
+        when = [f"-Overify-time={self.at:%Y%m%d}120000"] if self.at else []
         found = _ssh_keygen(["-Y", "find-principals", *when, *common], data)
-        for principal in found.stdout.decode(errors="replace").splitlines() if found.returncode == 0 else []:
+        if found.returncode:
+            return ""
+        # A line of allowed_signers may name several principals, with commas.
+        for principal in found.stdout.decode(errors="replace").replace(",", "\n").split("\n"):
+            if not principal:
+                continue
             answer = _ssh_keygen(["-Y", "verify", *when, "-I", principal, *common], data)
             if answer.returncode == 0:
                 return principal
@@ -44,7 +49,7 @@ class Signers:
 
 def _ssh_keygen(arguments: list[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
     command = ["ssh-keygen", *arguments]
-    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "HOME": "/nonexistent"}
+    environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC", "HOME": "/nonexistent"}
     try:
         return subprocess.run(
             command, input=data, env=environment, capture_output=True, timeout=_TIMEOUT_S, check=False
@@ -88,8 +93,12 @@ def submitted_with(change: Change, store: ObjectStore) -> list[Submitted]:
 
 
 def read_submitted(path: Path) -> Submitted:
-    """A statement given by file name; its signature lies beside it."""
-    return Submitted(str(path), path.read_bytes(), path.with_suffix(".sig").read_bytes())
+    """A statement given by file name; its signature lies beside it. GateError when one is not there."""
+    files = path, path.with_suffix(".sig")
+    for file in files:
+        if not file.is_file():
+            raise GateError("is missing", where=str(file), todo="keep it beside the statement's other file")
+    return Submitted(str(path), *(file.read_bytes() for file in files))
 
 
 def verify_all(

@@ -13,11 +13,16 @@ from typing import Literal
 
 from .decode import SHA256, decode_json, encode
 from .errors import GateError
+from .pins import DIGESTS, PROVENANCE
 from .policy import RULES
 
 FOLDER = "oracle/approvals/"
 #: Whatever a human states, these stay the base's: they decide who may state what.
 ALWAYS_BASE = ("oracle/gate.toml", "oracle/denylist.txt", "oracle/allowed_signers", "tools")
+#: Rules after which nothing, or not everything, was run: there is no evidence left that a human could accept.
+_FINAL = ("intake.", "sandbox.", "setup.", "denylist.", "freeze_ledger.", "replay.misbehaved")
+#: The identity of a change of nothing but the oracle's own records.
+_NO_CHANGE = hashlib.sha256(b"").hexdigest()
 Kind = Literal["drift", "protected-change", "repin", "accept"]
 
 
@@ -83,19 +88,38 @@ def _complaint(statement: Statement) -> str:
 def refusal(statement: Statement, change_id: str, parent: str, overridable: Iterable[str]) -> str:
     """Why a statement does not apply to this change; empty when it does."""
     if statement.kind == "repin":
-        return "" if statement.parent == parent else "it is about another parent"
+        if statement.parent != parent:
+            return "it is about another parent"
+        return "" if change_id == _NO_CHANGE else "a re-pin comes alone: the change holds more than pins"
     if statement.change_id != change_id:
         return "it is about another change"
+    if any(path.startswith(FOLDER) for path in statement.paths):
+        return f"no statement covers {FOLDER}"
     allowed = set(overridable)
     for rule in statement.rules:
-        acceptable = rule in RULES and not rule.startswith(("intake.", "sandbox."))
-        if not acceptable or not (RULES[rule].outcome == "inspect" or rule in allowed):
+        outcome = RULES[rule].outcome if rule in RULES and not rule.startswith(_FINAL) else ""
+        if not (outcome == "inspect" or (outcome == "block" and rule in allowed)):
             return f"{rule} cannot be overridden"
     return ""
 
 
+def covers_path(statements: Iterable[Statement], path: str) -> bool:
+    """Whether a protected-change names the path.
+
+    Pins and provenance need more: they are no part of a change's identity, so nobody has signed their bytes.
+    """
+    return path not in (DIGESTS, PROVENANCE) and any(path in statement.paths for statement in statements)
+
+
 def covers_pins(statements: Iterable[Statement], before: Mapping[str, str], after: Mapping[str, str]) -> bool:
-    """Whether every pin that changed is one that a statement names, old and new; none came or went."""
-    stated = {(row, pin.old, pin.new) for statement in statements for row, pin in statement.ids.items()}
+    """Whether every pin that changed is one that a statement names, old and new.
+
+    Pins come and go only with a protected-change that names digests.json: with rows, which it binds.
+    """
+    amending = [statement for statement in statements if statement.kind != "accept"]
+    stated = {(row, pin.old, pin.new) for statement in amending for row, pin in statement.ids.items()}
+    may_come_and_go = any(DIGESTS in statement.paths for statement in amending)
     changed = {(row, before.get(row, ""), after.get(row, "")) for row in before.keys() | after.keys()}
-    return all(pin in stated for pin in changed if pin[1] != pin[2])
+    return bool(amending) and all(
+        pin in stated if pin[1] and pin[2] else may_come_and_go for pin in changed if pin[1] != pin[2]
+    )
