@@ -73,6 +73,12 @@ def isolation(session: nox.Session) -> None:
 
 
 @nox.session
+def redteam(session: nox.Session) -> None:
+    """Every known trick and honest work, judged: caught / total by group; `--group G`."""
+    python(session, "tests/redteam/run.py", *session.posargs)
+
+
+@nox.session
 def lock(session: nox.Session) -> None:
     """Pin the dependency group dev with hashes; run it on the oldest supported Python."""
     group = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["dev"]

@@ -1,0 +1,143 @@
+"""The judge's side of the suite: one armed repository, every case judged in this process.
+
+`judged` is what `gate.py judge` calls; the command line itself is tested elsewhere (tests/engine).
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from oracle_gate.commands.case import Lane
+from oracle_gate.commands.context import Context, Launch, opened
+from oracle_gate.commands.judge import judged
+from oracle_gate.commands.judging import LANES
+from oracle_gate.core.packet import Packet
+from support.gate import Gate, armed_repository, copy_repository
+from support.gitenv import commit_all, git
+from support.quarantined import quarantine
+
+from redteam.model import Case, Edit, Replace, Write
+
+TODAY = datetime.date(2026, 10, 1)
+#: What a human committed on top of the sample project before the change.
+BASES: dict[str, tuple[Edit, ...]] = {
+    # Short limits: programs that hang are among the cases.
+    "sample": (
+        Replace("oracle/gate.toml", "timeout_s = 10\n", "timeout_s = 4\n"),
+        Replace("oracle/gate.toml", "[approvals]", "[public]\ntimeout_s = 20.0\n\n[approvals]"),
+    ),
+    "no denylist": (Write("oracle/denylist.txt", "# oracle/\n\n"),),
+    "unarmed": (Write("oracle/digests.json", "{}\n"), Write("oracle/provenance.json", "{}\n")),
+}
+#: The lane that finds what a blocking rule of this kind says. Other lanes could only add reasons.
+_LANE_OF = {
+    "replay": "replay", "relations": "relations", "properties": "sealed", "fixtures": "sealed",
+    "quarantine": "quarantine",
+}  # fmt: skip
+
+
+@dataclass
+class Host:
+    """The repository, the contexts opened on its bases, and a place for patches and packets."""
+
+    gate: Gate
+    folder: Path
+    stack: ExitStack
+    commits: dict[str, str] = field(default_factory=dict)
+    contexts: dict[str, Context] = field(default_factory=dict)
+
+    def judge(self, case: Case) -> Packet:
+        """The packet of one case; the repository is as before afterwards."""
+        context = self._context(case.base)
+        self._check_out(case.base)
+        try:
+            submitted = self._submit(case)
+            arguments = argparse.Namespace(
+                patch=None,
+                head=None,
+                tree=None,
+                workers=1,
+                sandbox="auto",
+                now=TODAY,
+                approval=[],
+                sealed=None,
+            )
+            vars(arguments).update(submitted)
+            return judged(context, arguments, self.folder / "packet.json", lanes_for(case))
+        finally:
+            self._check_out(case.base)
+
+    def patch_of(self, case: Case) -> bytes:
+        """The case's change as a patch."""
+        if isinstance(case.change, bytes):
+            return case.change
+        self._context(case.base)
+        self._check_out(case.base)
+        for edit in case.change:
+            edit.apply(self.gate)
+        return self.gate.cut_patch()
+
+    def commit_of(self, base: str) -> str:
+        """The commit of a base, made when it is first asked for."""
+        self._context(base)
+        return self.commits[base]
+
+    def _context(self, base: str) -> Context:
+        if base not in self.contexts:
+            if base == "sample":
+                git(self.gate.root, "checkout", "--quiet", "--detach", "main")
+            else:
+                self.commit_of("sample")
+                self._check_out("sample")
+            for edit in BASES[base]:
+                edit.apply(self.gate)
+            commit = self.commits[base] = commit_all(self.gate.root, "Base")
+            launch = Launch(str(self.gate.root), commit, "test", "local", "")
+            self.contexts[base] = self.stack.enter_context(opened(launch))
+        return self.contexts[base]
+
+    def _check_out(self, base: str) -> None:
+        git(self.gate.root, "checkout", "--quiet", "--force", "--detach", self.commits[base])
+        git(self.gate.root, "clean", "-dfxq", "--exclude=/.gate")
+
+    def _submit(self, case: Case) -> dict[str, object]:
+        if case.way == "patch":
+            file = self.folder / "change.patch"
+            file.write_bytes(self.patch_of(case))
+            return {"patch": file}
+        assert not isinstance(case.change, bytes)
+        for edit in case.change:
+            edit.apply(self.gate)
+        if case.way == "work tree":
+            return {}
+        git(self.gate.root, "add", "--all", "--force", ".", ":!.gate")
+        if case.way == "staged":
+            return {}
+        head = commit_all(self.gate.root, "Change")
+        if case.way == "reverted":
+            git(self.gate.root, "revert", "--no-edit", head)
+            (self.gate.root / "README.md").open("a").write("More.\n")
+            head = commit_all(self.gate.root, "Revert and go on")
+        return {"head": head}
+
+
+def lanes_for(case: Case) -> dict[str, Lane] | None:
+    """The lanes that a case needs: all, unless the blocking rule that it must get is one lane's."""
+    names = {_LANE_OF.get(rule.partition(".")[0], "") for rule in case.rules}
+    if case.verdict != "block" or "" in names:
+        return None
+    return {name: lane for name, lane in LANES.items() if name in names}
+
+
+@contextmanager
+def open_host(folder: Path, source: Path | None = None) -> Iterator[Host]:
+    """A host in a new folder; `source` is an armed sample project to copy, else one is made."""
+    with ExitStack() as stack:
+        armed = source or armed_repository(folder / "armed")
+        gate = quarantine(copy_repository(armed, folder / "repository"))
+        yield Host(gate, folder, stack)
