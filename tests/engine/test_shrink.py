@@ -67,6 +67,10 @@ def test_what_fails_always_shrinks_to_nothing_and_what_needs_all_stays() -> None
     assert shrink(b"", lambda _: True, LATE) == b""
 
 
+def test_what_can_be_left_out_only_later_is_left_out_as_well() -> None:
+    assert shrink(b"YXC", lambda part: b"C" in part and (b"Y" not in part or b"X" in part), LATE) == b"C"
+
+
 def test_it_ends_at_the_deadline_with_the_best_so_far() -> None:
     ticks = itertools.count()
     fails, sizes = counting(lambda part: b"CAUSE" in part)
