@@ -17,11 +17,10 @@ from oracle_gate.commands.context import Context, Launch, opened
 from oracle_gate.commands.judge import judged
 from oracle_gate.commands.judging import LANES
 from oracle_gate.core.packet import Packet
+from redteam.model import Case, Edit, Replace, Write
 from support.gate import Gate, armed_repository, copy_repository
 from support.gitenv import commit_all, git
 from support.quarantined import quarantine
-
-from redteam.model import Case, Edit, Replace, Write
 
 TODAY = datetime.date(2026, 10, 1)
 #: What a human committed on top of the sample project before the change.

@@ -16,7 +16,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "<<cookiecutter.project_slug>>/tools"), str(ROOT / "tests")]
 
 from oracle_gate.core.packet import Packet  # noqa: E402
-
 from redteam.cases import CONTROLS, GROUPS  # noqa: E402
 from redteam.host import Host, open_host  # noqa: E402
 from redteam.model import Case  # noqa: E402

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from support.patch_forms import binary, delete, edit, mailbox, mode, move, new
-
 from redteam.model import Add, Case, Delete, Move, Replace, Write
+
+# ruff: noqa: E501 (tables)
+from support.patch_forms import binary, delete, edit, mailbox, mode, move, new
 
 _HIT = ("denylist.hit",)
 _LEDGER = ("freeze_ledger.changed",)
