@@ -383,6 +383,7 @@ def test_noise_sees_a_line_without_its_lf() -> None:
     noise = parse_noise(rb"5 ms$" + b"\n" + rb"6 ms\r$")
     found = digested(b"x\n5 ms\n5 ms\r\n6 ms\r\n6 ms\n5 ms", noise=noise)
     assert found.digest == hexdigest(b"x\n5 ms\r\n6 ms\n")
+    assert digested(b"x\n5 ms\n5 ms \n", noise=parse_noise(rb"ms\s")).digest == hexdigest(b"x\n5 ms\n")
 
 
 @pytest.mark.parametrize(
@@ -597,7 +598,23 @@ def test_frames_of_a_program_that_was_stopped() -> None:
     assert found == [("exit", b"timeout"), ("stdout", b"$ROOT\n"), ("stderr", b"")]
 
 
+@dataclass
+class Counted:
+    """64 MiB that remember how much of them was read."""
+
+    read: int = 0
+    size: int = 64 << 20
+
+    def chunks(self) -> Iterator[bytes]:
+        for _ in range(64):
+            self.read += 1 << 20
+            yield b"x" * (1 << 20)
+
+
 def test_frames_for_a_diff_are_bounded() -> None:
-    huge = Repeated(b"x" * (1 << 20), 16)
-    found = canonical_frames(observed(huge, b'{"a":1}'), "auto", TOKENS, NOISE, 5)
-    assert found == [("exit", b"0"), ("stdout", b"xxxxx"), ("stderr", b'{\n"a"')]
+    huge = Counted()
+    found = canonical_frames(observed(huge, b'{"a":1}'), "bytes", TOKENS, NOISE, 5)
+    assert found == [("exit", b"0"), ("stdout", b"xxxxx"), ("stderr", b'{"a":')]
+    assert huge.read == 1 << 20
+    found = canonical_frames(observed(b"x\n" * BUFFER, b'{"a":1}'), "auto", TOKENS, NOISE, 5)
+    assert found == [("exit", b"0"), ("stdout", b"x\nx\nx"), ("stderr", b'{\n"a"')]

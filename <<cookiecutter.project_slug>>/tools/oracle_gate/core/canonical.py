@@ -174,13 +174,12 @@ def _frame(name: str, source: ByteSource, form: _Form, notes: _Notes) -> _Frame:
 
 
 def _text(name: str, chunks: Iterable[bytes], form: _Form, notes: _Notes) -> Iterator[bytes]:
-    long_line = TokenStream(form.tokens)
+    long_lines = TokenStream(form.tokens)
     for piece in collapse_frames(split_lines(chunks)):
         if piece.kind == "part":
-            yield long_line.feed(piece.data)
+            yield long_lines.feed(piece.data)
         elif piece.kind == "end":
-            yield long_line.feed(piece.data, last=True)
-            long_line = TokenStream(form.tokens)
+            yield long_lines.feed(piece.data, last=True)
             if form.format == "jsonl":
                 notes.not_json.add(name)
         elif piece.kind == "frames":
