@@ -35,7 +35,7 @@ def test_only_lf_ends_a_rule() -> None:
 CATCH_ALL = (
     rb".* . ^ $ |x x| x* \S \w [ ] \s [^x] (?!x) ^.{1,80}$ .{3} .{20} ^.$ \r$ ^\s (?s). ^\S+$ () \B \b"
 )
-CATCH_ALL += rb" [\x00-\xff] [a-z0-9] ^\s*\S"
+CATCH_ALL += rb" ^$ \A\Z [\x00-\xff] [a-z0-9] ^\s*\S"
 
 
 @pytest.mark.parametrize("rule", [b"[ ]", *CATCH_ALL.replace(b"[ ]", b"").split()])
