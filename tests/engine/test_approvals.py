@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 from oracle_gate.core.approvals import Signers, Submitted, read_submitted, verify_all
 from oracle_gate.core.errors import GateError
-from oracle_gate.core.statements import Repinned, Statement, covers_path, covers_pins, parse_statement, refusal
+from oracle_gate.core.statements import (
+    Repinned,
+    Statement,
+    covers_path,
+    covers_pins,
+    parse_statement,
+    refusal,
+)
 from support.approving import CHANGE, NEW, OLD, PARENT, Keys, drift, make_keys
 
 NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # sha256 of no byte

@@ -17,7 +17,6 @@ from oracle_gate.core.statements import FOLDER, Repinned, Statement
 from .gate import Gate
 from .gitenv import commit_all, git
 
-
 NAMESPACE = "oracle-approval"
 OLD, NEW = "a" * 64, "b" * 64
 CHANGE, PARENT = "c" * 64, "d" * 40

@@ -10,8 +10,9 @@ from pathlib import Path
 from ..core.approvals import NAMESPACE
 from ..core.decode import decode_json
 from ..core.errors import Exit, GateError
+from ..core.oracle import read_settings
 from ..core.packet import Packet
-from ..core.statements import FOLDER, Repinned, Statement, parse_statement
+from ..core.statements import FOLDER, Repinned, Statement, parse_statement, refusal
 from .context import Context
 
 
@@ -37,6 +38,10 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     packet = decode_json(Packet, arguments.packet.read_bytes(), str(arguments.packet))
     statement = _statement(packet, arguments)
     parse_statement(statement.data, "statement")
+    overridable = read_settings(context.store, context.base_entries).approvals.overridable
+    complaint = refusal(statement, packet.change_id, packet.parent_sha, overridable)
+    if complaint:
+        raise GateError(complaint, where=str(arguments.packet), todo="the judge would not take it")
     key = arguments.key or _configured_key()
     signature = _sign(statement.data, key, context.folder("signing"))
     folder = context.root / FOLDER
@@ -52,7 +57,9 @@ def _statement(packet: Packet, arguments: argparse.Namespace) -> Statement:
     if arguments.kind == "accept":
         return Statement("accept", arguments.note, packet.change_id, rules=tuple(arguments.rule))
     if arguments.kind == "protected-change":
-        paths = tuple(hit.subject for hit in packet.denylist.hits)
+        paths = tuple(
+            hit.subject for hit in packet.denylist.hits if not hit.subject.startswith(FOLDER)
+        )  # a stale statement is dropped, not approved
         return Statement("protected-change", arguments.note, packet.change_id, paths=paths)
     status = "drift" if arguments.kind == "drift" else "base_mismatch"
     rows = {row.id: Repinned(row.expected, row.observed) for row in packet.replay if row.status == status}

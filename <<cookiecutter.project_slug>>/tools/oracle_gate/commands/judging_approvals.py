@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from ..core.approvals import SIGNERS, Signers, Verified, read_submitted, submitted_with, verify_all
 from ..core.errors import GateError
 from ..core.gitdb import Entries
+from ..core.noise import parse_noise
 from ..core.oracle import Oracle, read_control, read_oracle
 from ..core.packet import DenylistFacts, Finding, ReplayRow
-from ..core.pins import DIGESTS, PROVENANCE, Provenance, parse_digests
+from ..core.pins import DIGESTS, PROVENANCE, Provenance, parse_digests, sha256
 from ..core.statements import ALWAYS_BASE, covers_path, covers_pins
 from ..core.submission import Change, change_id
 from ..lanes.denylist import denylist
 from .case import Case
 
 _PINS = (DIGESTS, PROVENANCE)
+NOISE = "oracle/noise.txt"
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,12 @@ def grant(case: Case) -> Granted:
         return Granted(verified, denied, oracle, change.before)
     corpus = _with_approved(change, {hit.subject for hit in approved})
     amended = read_oracle(context.store, corpus, settings_from=change.before)
-    judged_by = replace(
-        amended, rules=oracle.rules, settings=oracle.settings, provenance=_with_known_noise(oracle, amended)
-    )
+    noise = read_control(context.store, corpus, NOISE)
+    amended = replace(
+        amended, rules=oracle.rules, settings=oracle.settings, noise=parse_noise(noise),
+        digests_of={**amended.digests_of, "noise": sha256(noise)},
+    )  # fmt: skip
+    judged_by = replace(amended, provenance=_with_known_noise(oracle, amended))
     return Granted(verified, denied, judged_by, corpus)
 
 
@@ -82,7 +87,7 @@ def _pins_covered(case: Case, verified: Verified) -> bool:
 def _with_known_noise(oracle: Oracle, amended: Oracle) -> Provenance | None:
     """The change's provenance, which no statement binds: a pin that stays keeps its count of noise lines."""
     before, after = oracle.provenance, amended.provenance
-    if before is None or after is None or amended.noise != oracle.noise:
+    if before is None or after is None or amended.digests_of["noise"] != oracle.digests_of["noise"]:
         return after
     kept = {row for row, pin in amended.pins.items() if oracle.pins.get(row) == pin}
     lines = {row: count for row, count in after.noise_lines.items() if row not in kept}
