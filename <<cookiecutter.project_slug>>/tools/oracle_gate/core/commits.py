@@ -21,14 +21,13 @@ def submit_head(store: ObjectStore, workplace: Path, base: str, head: str, setti
     before = store.entries(store.tree_of(base))
     answer = store.run("merge-base", base, head)
     fork = answer.stdout.decode().strip()
-    if answer.returncode or not fork:
+    if answer.stderr or (not fork and (store.directory / "shallow").exists()):
+        raise _cut_off()
+    if not fork:
         return finish(
             base, before, before, [], [Problem("intake.rejected", "head", "shares no commit with the base")]
         )
-    listed = store.run("rev-list", "--topo-order", f"--max-count={_MOST_COMMITS + 1}", head, f"^{base}")
-    if listed.returncode:  # an unseen commit could hold an edit that a later one reverts
-        raise GateError("the commits of --head cannot be listed", todo="fetch the whole history")
-    commits = listed.stdout.decode().split()
+    commits = _commits(store, base, head)
     if len(commits) > _MOST_COMMITS:
         detail = f"more than {_MOST_COMMITS} commits"
         return finish(base, before, before, [], [Problem("intake.too_large", "head", detail)])
@@ -49,6 +48,28 @@ def submit_head(store: ObjectStore, workplace: Path, base: str, head: str, setti
             after = outcome
     touched = [*(step.path for step in steps), *(item.path for item in net)]
     return finish(base, before, after, touched, problems)
+
+
+def _commits(store: ObjectStore, base: str, head: str) -> list[str]:
+    """The commits of `head` that `base` lacks, one more than is allowed; GateError unless all are here.
+
+    git believes the judged repository's list of shallow commits, so their own parents are asked too.
+    """
+    listed = store.run("rev-list", "--topo-order", f"--max-count={_MOST_COMMITS + 1}", head, f"^{base}")
+    commits = listed.stdout.decode().split()
+    outside = {parent for commit in commits for parent in store.parents_of(commit)} - set(commits)
+    if listed.returncode or listed.stderr:
+        raise _cut_off()
+    if len(commits) <= _MOST_COMMITS:
+        for parent in outside:
+            if store.run("merge-base", "--is-ancestor", parent, base).returncode:
+                raise _cut_off()
+    return commits
+
+
+def _cut_off() -> GateError:
+    """An unseen commit could hold an edit that a later one reverts."""
+    return GateError("the history of --head is cut off", todo="fetch the whole history")
 
 
 def forbidden_steps(steps: list[Changed]) -> list[Problem]:
