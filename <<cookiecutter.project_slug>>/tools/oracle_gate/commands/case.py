@@ -25,6 +25,7 @@ class Case:
     """One judgement: the change, what judges it, as of which day, with how many workers, isolated or not.
 
     `corpus` is the tree whose corpus data rows read, `now` an injected clock, `approvals` files of statements,
+    `envelope_seed` decides on the rows that run in another envelope, and on which one; a patch must not know it.
     `sealed_dir` the folder that `--sealed` names, `sealed` what was read of it before any patched code ran.
     """
 
@@ -40,12 +41,14 @@ class Case:
     approvals: tuple[Path, ...] = ()
     sealed_dir: Path | None = None
     sealed: SealedFolder | None = None
+    envelope_seed: int = 0
     verified: Verified = field(default_factory=lambda: Verified((), (), frozenset()))
 
 
 @dataclass(frozen=True)
 class Arena:
-    """Where patched code runs: pools on the tree of the patch (twice) and on the base's.
+    """Where patched code runs: pools on the tree of the patch (twice) and on the base's; `elsewhere` the same
+    in another envelope.
 
     `pool` is the second one and `base_pool` the base's, for lanes that run single programs; `tests` is what
     the lanes about tests share.
@@ -53,6 +56,7 @@ class Arena:
 
     bench: Bench
     replayers: Replayers
+    elsewhere: Replayers
     pool: Pool
     base_pool: Pool
     tests: TestEvidence

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import secrets
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -90,10 +91,11 @@ def judged(
     case = Case(
         context, oracle, change.before, change, "harness" if lanes else mode, today, arguments.workers,
         arguments.sandbox, now=arguments.now, approvals=tuple(arguments.approval),
-        sealed_dir=arguments.sealed,
+        sealed_dir=arguments.sealed, envelope_seed=secrets.randbits(32),
     )  # fmt: skip
     packet = judge(facts(case, lanes))
-    write_packet(out, packet, {"seconds": round(time.monotonic() - started, 3)})
+    meta = {"seconds": round(time.monotonic() - started, 3), "envelope_seed": case.envelope_seed}
+    write_packet(out, packet, meta)
     return packet
 
 

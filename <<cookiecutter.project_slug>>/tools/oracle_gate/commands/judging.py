@@ -17,7 +17,7 @@ from ..core.packet import Finding, LaneState, Packet, SandboxFacts
 from ..core.pins import this_platform, this_python
 from ..core.submission import Change, change_id
 from ..lanes.changed_paths import changed_paths
-from ..lanes.replay import Pinned, Replayers, replay
+from ..lanes.replay import Pinned, Replayers, replay, replay_elsewhere
 from ..runner.replayer import Bench
 from .case import Arena, Case, Lane, LaneResult
 from .context import warn
@@ -81,7 +81,7 @@ def _run(
             if found.layer is not None:
                 place = bench(case.context, oracle, case.corpus, case.workers, found.layer)
                 patch, base, failed = _built(place, change)
-                arena = stack.enter_context(_arena(place, change, patch, base)) if not failed else None
+                arena = stack.enter_context(_arena(place, case, patch, base)) if not failed else None
         return {name: lane(case, arena) for name, lane in lanes.items()}, failed, sandbox
 
 
@@ -97,14 +97,20 @@ def _built(place: Bench, change: Change) -> tuple[Entries, Entries, tuple[Findin
 
 
 @contextmanager
-def _arena(place: Bench, change: Change, patch: Entries, base: Entries) -> Iterator[Arena]:
+def _arena(place: Bench, case: Case, patch: Entries, base: Entries) -> Iterator[Arena]:
     with ExitStack() as stack:
+        moved = place.elsewhere(hash_seed=1 + case.envelope_seed % 0xFFFF_FFFE)  # 0 is the usual one
+        seen, again_seen, base_seen = (
+            stack.enter_context(moved.replayer(tree, workers=1)) for tree in (patch, patch, base)
+        )
         again = stack.enter_context(place.replayer(patch, workers=1))
         on_base = stack.enter_context(place.replayer(base, workers=1))
         # Landlock has no network of its own to listen in, and its filter allows no socket.
         serve = place.layer.name != "landlock"
         replayers = Replayers(stack.enter_context(place.replayer(patch)), again, on_base, serve)
-        yield Arena(place, replayers, again.pool, on_base.pool, TestEvidence(place, change, patch, base))
+        elsewhere = Replayers(seen, again_seen, base_seen, serve)
+        tests = TestEvidence(place, case.change, patch, base)
+        yield Arena(place, replayers, elsewhere, again.pool, on_base.pool, tests)
 
 
 def _replay(case: Case, arena: Arena | None) -> LaneResult:
@@ -113,7 +119,10 @@ def _replay(case: Case, arena: Arena | None) -> LaneResult:
     if arena is None:
         return LaneResult({}, "not_run", counts)
     pinned = Pinned(oracle.pins, made.noise_lines if made else {})
-    rows = mark_approved(tuple(replay(oracle.rows, pinned, arena.replayers)), case.verified)
+    found = tuple(replay(oracle.rows, pinned, arena.replayers))
+    sensitive = made.envelope_sensitive if made else ()
+    found = replay_elsewhere(oracle.rows, found, sensitive, case.envelope_seed, arena.elsewhere)
+    rows = mark_approved(found, case.verified)
     counts |= Counter(row.status for row in rows)
     return LaneResult({"replay": rows}, "ran" if oracle.rows else "empty", counts)
 

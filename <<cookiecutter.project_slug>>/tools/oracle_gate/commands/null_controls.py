@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..core.corpus import Row
 from ..core.gitdb import Entry, ObjectStore
 from ..core.settings import Settings
+from ..runner.environment import Envelope
 from ..runner.replayer import Bench, TreeReplayer
 from ..runner.setup import Built
 from ..runner.trial import Trial
@@ -27,6 +28,7 @@ class Measured:
     first: Mapping[str, Trial]
     second: Mapping[str, Trial]
     seeded: Mapping[str, Trial]
+    elsewhere: Mapping[str, Trial]
     emptied: Mapping[str, Trial]
     differing_lines: Mapping[str, str]
 
@@ -42,23 +44,29 @@ class Measured:
         """The order of a set shows: steady only because the gate fixes the hash seed."""
         return self.first[row.id].result != self.seeded[row.id].result
 
+    def envelope_sensitive(self, row: Row) -> bool:
+        """In another envelope (path, hash seed, no SOURCE_DATE_EPOCH) the row gives something else."""
+        return self.first[row.id].result != self.elsewhere[row.id].result
+
 
 def measure_rows(
     bench: Bench, store: ObjectStore, prepared: Built, new: Sequence[Row], old: Sequence[Row]
 ) -> Measured:
-    """Runs `new` rows two times, once more with another hash seed, once without sources; `old` rows once."""
+    """Runs `new` rows two times, with another hash seed, in another envelope, without sources; `old` rows once."""
     with bench.replayer(prepared.entries) as replayer:
         started = time.monotonic()
         first = _by_id(replayer.run([*new, *old]))
         time.sleep(max(0.0, started + _CLOCK_S - time.monotonic()))
         # Another worker, another scratch, the other order.
         second = _by_id(replayer.run(new[::-1]))
-        seeded = _by_id(replayer.run(new, hash_seed=_OTHER_SEED))
+        seeded = _by_id(replace(replayer, envelope=Envelope(_OTHER_SEED)).run(new))
         unsteady = [row for row in new if first[row.id].result != second[row.id].result]
         lines = {row.id: _first_difference(replayer, row) for row in unsteady}
+    with bench.elsewhere(_OTHER_SEED).replayer(prepared.entries) as replayer:
+        elsewhere = _by_id(replayer.run(new))
     with bench.replayer(without_sources(store, prepared, bench.settings)) as replayer:
         emptied = _by_id(replayer.run(new))
-    return Measured(first, second, seeded, emptied, lines)
+    return Measured(first, second, seeded, elsewhere, emptied, lines)
 
 
 def _by_id(trials: Iterable[Trial]) -> dict[str, Trial]:

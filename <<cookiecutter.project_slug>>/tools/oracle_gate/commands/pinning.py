@@ -22,8 +22,8 @@ Rows = Sequence[corpus.Row]
 
 def measure(
     context: Context, oracle: Oracle, tree: Entries, new: Rows, kept: Mapping[str, str], workers: int | None
-) -> dict[str, Trial]:
-    """A trial for every row: `new` ones pass the null controls, `kept` ones give their pin again.
+) -> Measured:
+    """The trials of every row: `new` ones pass the null controls, `kept` ones give their pin again.
 
     Raises GateError (hold), with every row named on stderr, when a row is no evidence.
     """
@@ -60,7 +60,7 @@ def measure(
     for kind, rows, say in refusals:
         _refuse(kind, rows, say)
     _warn(oracle, new, found)
-    return dict(first)
+    return found
 
 
 def _refuse(kind: str, rows: Rows, say: Callable[[corpus.Row], str]) -> None:
@@ -81,6 +81,9 @@ def _warn(oracle: Oracle, rows: Rows, found: Measured) -> None:
     _count("end with a failure", [trial.row.id for trial in trials if _failed(trial)])
     _count("give the same as an earlier row", same)
     _count("depend on the hash seed", [row.id for row in rows if found.seed_sensitive(row)])
+    _count(
+        "give something else in another envelope", [row.id for row in rows if found.envelope_sensitive(row)]
+    )
     _count("say json and are not", [row for row, form in forms if form.not_json])
     # Collapsed stack frames are named above, and no format keeps them but bytes.
     respelt = [row for row, form in forms if form.changed_more_than_roots and not form.has_stack_frames]
@@ -103,11 +106,15 @@ def _count(what: str, rows: list[str]) -> None:
         warn(f"{len(rows)} row(s) {what}: {', '.join(rows[:5])}{' …' if len(rows) > 5 else ''}")
 
 
-def write_pins(context: Context, oracle: Oracle, reviewer: str, found: Mapping[str, Trial]) -> None:
+def write_pins(context: Context, oracle: Oracle, reviewer: str, found: Measured) -> None:
     """Writes digests.json and provenance.json; a kill in between leaves each of them whole.
 
     The provenance comes first: pins of another corpus than it names would hold as stale.
     """
+    trials = found.first
+    known = oracle.provenance.envelope_sensitive if oracle.provenance else ()
+    sensitive = {row for row in known if row in trials and row not in found.elsewhere}
+    sensitive |= {row for row in found.elsewhere if found.envelope_sensitive(trials[row].row)}
     provenance = Provenance(
         canonical=canonical.VERSION,
         base=context.launch.base,
@@ -117,11 +124,12 @@ def write_pins(context: Context, oracle: Oracle, reviewer: str, found: Mapping[s
         platform=this_platform(),
         python=this_python(),
         reviewer=reviewer,
-        noise_lines={row: trial.noise_lines for row, trial in found.items() if trial.noise_lines},
+        noise_lines={row: trial.noise_lines for row, trial in trials.items() if trial.noise_lines},
+        envelope_sensitive=tuple(sorted(sensitive)),
     )
     contents = {
         pins.PROVENANCE: to_json(provenance),
-        pins.DIGESTS: to_json({row: trial.digest for row, trial in found.items()}),
+        pins.DIGESTS: to_json({row: trial.digest for row, trial in trials.items()}),
     }
     asides = {name: context.root / f"{name}.{os.getpid()}" for name in contents}
     try:

@@ -18,7 +18,10 @@ DIGESTS, PROVENANCE = "oracle/digests.json", "oracle/provenance.json"
 
 @dataclass(frozen=True)
 class Provenance:
-    """How the pins were made. `noise_lines` holds the lines that noise rules dropped, for rows with any."""
+    """How the pins were made. `noise_lines` holds the lines that noise rules dropped, for rows with any.
+
+    `envelope_sensitive` are the rows that gave something else in another envelope.
+    """
 
     canonical: str
     base: str
@@ -29,6 +32,7 @@ class Provenance:
     python: str
     reviewer: str
     noise_lines: Mapping[str, int] = field(default_factory=dict)
+    envelope_sensitive: tuple[str, ...] = ()
 
 
 def parse_digests(data: bytes, where: str = DIGESTS) -> dict[str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from ..runner.trial import Replayer, Trial
 
 #: After so many misbehaving rows that the base passes, the rest is not run: bad patches hang.
 _ENOUGH = 2
+#: Rows that run again in another envelope: this many, or this part of them if that is more.
+_SAMPLE, _SAMPLE_PART = 3, 0.05
 #: Bounds of the diff shown to the human: lines, characters a line.
 _DIFF_LINES, _DIFF_WIDTH = 40, 200
 
@@ -54,6 +57,31 @@ def replay(rows: Sequence[Row], pinned: Pinned, replayers: Replayers) -> Iterato
             )
     for missing in sorted(pins.keys() - {row.id for row in rows}):
         yield ReplayRow(missing, "missing", expected=pins[missing])
+
+
+def replay_elsewhere(
+    rows: Sequence[Row],
+    judged: Sequence[ReplayRow],
+    sensitive: Collection[str],
+    seed: int,
+    replayers: Replayers,
+) -> tuple[ReplayRow, ...]:
+    """A sample of the matching rows once more, by replayers in another envelope; returns all rows judged.
+
+    A program that recognises the gate by its paths or variables differs there from its pin. `sensitive` rows
+    depend on the envelope by themselves, and so does what the base gives as well: neither counts.
+    """
+    matched = {item.id: item.expected for item in judged if item.status == "match"}
+    fit = [row for row in rows if row.id in matched and row.id not in sensitive]
+    number = min(len(fit), max(_SAMPLE, round(len(fit) * _SAMPLE_PART)))
+    sample = random.Random(seed).sample(fit, number)  # noqa: S311  (a seed that the patch does not know)
+    found = {}
+    for row in sample:
+        again = _judge(_once(replayers.patch, row), matched[row.id], replayers)
+        if again.status not in ("match", "base_mismatch"):
+            detail = " ".join(filter(None, (again.detail, "in another envelope")))
+            found[row.id] = dataclasses.replace(again, detail=detail)
+    return tuple(found.get(item.id, item) for item in judged)
 
 
 def _judge_all(rows: list[Row], pinned: Pinned, replayers: Replayers) -> Iterator[ReplayRow]:

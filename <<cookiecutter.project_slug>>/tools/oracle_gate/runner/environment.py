@@ -38,13 +38,19 @@ class Subject:
 
 @dataclass(frozen=True)
 class Envelope:
-    """What is around a run and must not change what it shows: the hash seed, and any other variable."""
+    """What is around a run and must not change what it shows: the hash seed, other variables, absent ones."""
 
     hash_seed: int = 0
     variables: Mapping[str, str] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
 
 
 STANDARD = Envelope()
+
+
+def another_envelope(hash_seed: int) -> Envelope:
+    """One without what article A sets for the gate's runs: a program must not behave for these alone."""
+    return Envelope(hash_seed, removed=("SOURCE_DATE_EPOCH",))
 
 
 def variables(subject: Subject, inside: Inside) -> dict[str, str]:
@@ -65,9 +71,10 @@ def variables(subject: Subject, inside: Inside) -> dict[str, str]:
     }
 
 
-def additions(envelope: Envelope, row: Mapping[str, str]) -> dict[str, str]:
-    """What one run has besides or instead; the row's own variables come last."""
-    return {"PYTHONHASHSEED": str(envelope.hash_seed), **envelope.variables, **row}
+def additions(envelope: Envelope, row: Mapping[str, str]) -> dict[str, str | None]:
+    """What one run has besides or instead (None: has not); the row's own variables come last."""
+    removed = dict.fromkeys(envelope.removed)
+    return {**removed, "PYTHONHASHSEED": str(envelope.hash_seed), **envelope.variables, **row}
 
 
 def find(name: str, subject: Subject) -> Path | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from ..core.observation import Observation
 from ..core.settings import Replay, Service, Settings
 from ..core.trees import differences, materialise
 from ..core.view import replayed
+from ..sandbox.choice import moved
 from ..sandbox.layer import Inside, Layer
-from .environment import Envelope, Subject
+from .environment import STANDARD, Envelope, Subject, another_envelope
 from .job import Job, Limits, TreeSource
 from .pool import Pool
 from .setup import Builder, Built
@@ -42,15 +43,14 @@ class TreeReplayer:
     noise: NoiseRules
     replay: Replay
     service: Service
+    envelope: Envelope = STANDARD
 
-    def run(
-        self, rows: Iterable[Row], *, frames: bool = False, hash_seed: int = 0
-    ) -> Generator[Trial, None, None]:
+    def run(self, rows: Iterable[Row], *, frames: bool = False) -> Generator[Trial, None, None]:
         """One trial a row, in the order of the rows."""
         waiting: dict[str, Row] = {}
         jobs = self._jobs(rows, waiting)
         reduce = partial(self._reduce, waiting=waiting, frames=frames)
-        results = self.pool.run(jobs, reduce, Envelope(hash_seed))
+        results = self.pool.run(jobs, reduce, self.envelope)
         with closing(results):  # type: ignore[type-var]
             for _, trial in results:
                 del waiting[trial.row.id]
@@ -99,6 +99,11 @@ class Bench:
     layer: Layer
     subject: Subject
     workers: int
+    envelope: Envelope = STANDARD
+
+    def elsewhere(self, hash_seed: int) -> Bench:
+        """The same in another envelope: other paths, another hash seed, no SOURCE_DATE_EPOCH."""
+        return replace(self, layer=moved(self.layer), envelope=another_envelope(hash_seed))
 
     def prepare(self, entries: Entries) -> Built:
         """The tree that rows of `entries` run in: its view, the corpus's data, and what setup makes of it."""
@@ -114,7 +119,7 @@ class Bench:
         limits = Limits(self.settings.replay.timeout_s, self.settings.replay.output_bytes)
         with Pool(source, self.layer, self.subject, workers=workers or self.workers, limits=limits) as pool:
             yield TreeReplayer(
-                pool, self.store, tree, self.noise, self.settings.replay, self.settings.service
+                pool, self.store, tree, self.noise, self.settings.replay, self.settings.service, self.envelope
             )
 
 

@@ -17,20 +17,24 @@ _FLAGS = (
     "--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session",
     "--cap-drop", "ALL", "--clearenv", "--hostname", "localhost",
 )  # fmt: skip
-_WORK, _TMP = "/work", "/tmp"  # noqa: S108
+_TMP = "/tmp"  # noqa: S108
 
 
 @dataclass(frozen=True)
 class Bubblewrap:
-    """The layer on `program`; `scratch_bytes` bounds each of its temporary file systems."""
+    """The layer on `program`; `scratch_bytes` bounds each of its temporary file systems.
+
+    Programs find everything below `work`.
+    """
 
     program: str
     scratch_bytes: int = 256 << 20
+    work: str = "/work"
     name: Literal["bubblewrap"] = "bubblewrap"
     protects_tree: bool = True
 
     def launch(self, visible: Visible) -> Launch:
-        inside = Inside(f"{_WORK}/tree", f"{_WORK}/scratch", f"{_WORK}/code")
+        inside = Inside(f"{self.work}/tree", f"{self.work}/scratch", f"{self.work}/code")
         tmpfs = ["--size", str(self.scratch_bytes), "--tmpfs"]
         arguments = [self.program, *_FLAGS, "--proc", "/proc", "--dev", "/dev", *tmpfs, "/dev/shm"]  # noqa: S108
         arguments += [*tmpfs, _TMP, *_system()]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..core.errors import GateError
-from .bubblewrap import find_bubblewrap
+from .bubblewrap import Bubblewrap, find_bubblewrap
 from .landlock import Landlock
 from .layer import Layer
 from .plain import Plain
@@ -22,3 +23,8 @@ def candidates(wanted: str) -> Iterator[Layer | GateError]:
         yield Landlock()
     if wanted in ("auto", "plain"):
         yield Plain()
+
+
+def moved(layer: Layer) -> Layer:
+    """The layer with other paths inside, of the same length; those of the others differ for every pool."""
+    return replace(layer, work="/repo") if isinstance(layer, Bubblewrap) else layer

@@ -143,7 +143,7 @@ def _run(box: Box, job: dict[str, Any]) -> bytes:
         _renew(file)
     try:
         laid = _enter(box, job["files"])
-        env = {**box.env, **job["env"]}
+        env = {name: value for name, value in {**box.env, **job["env"]}.items() if value is not None}
         status, exit_code = _start(box, job, env)
     except OSError as error:
         answer = _answer("refused", detail=f"{error.filename or 'start of the program'}: {error.strerror}")

@@ -1,0 +1,117 @@
+"""Rows that run again in another envelope: a program that recognises the gate's is found out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from engine.test_replay_lane import BAD, GOOD, OTHER, Scripted
+from oracle_gate.core.corpus import Row
+from oracle_gate.core.packet import ReplayRow
+from oracle_gate.lanes.replay import Replayers, replay_elsewhere
+from support.gate import Gate
+from support.gitenv import commit_all
+from support.quick import make_quick, record, rows_text
+
+IDS = [f"row-{number:03}" for number in range(100)]
+ROWS = [Row(id, ("program",)) for id in IDS]
+MATCHED = [ReplayRow(id, "match", GOOD, GOOD) for id in IDS]
+Script = Mapping[str, Sequence[str]]
+
+
+def elsewhere(
+    patch: Script, base: Script, *, again: Script | None = None, sensitive: Sequence[str] = (), seed: int = 1
+) -> tuple[dict[str, ReplayRow], list[str]]:
+    """The rows that no longer match, and which ones ran."""
+    replayers = Replayers(
+        asked := Scripted(patch), Scripted(patch if again is None else again), Scripted(base)
+    )
+    found = replay_elsewhere(ROWS, MATCHED, sensitive, seed, replayers)
+    assert [row.id for row in found] == IDS
+    return {row.id: row for row in found if row.status != "match"}, asked.asked
+
+
+EVERY_BAD: Script = dict.fromkeys(IDS, (BAD,))
+
+
+def test_a_patch_that_differs_there_and_a_base_that_does_not_is_drift() -> None:
+    found, asked = elsewhere(EVERY_BAD, {})
+    assert sorted(found) == sorted(asked)
+    assert {(row.status, row.detail, row.observed) for row in found.values()} == {
+        ("drift", "in another envelope", BAD)
+    }
+
+
+def test_what_the_base_gives_there_as_well_is_no_fault_of_the_patch() -> None:
+    assert elsewhere(EVERY_BAD, EVERY_BAD)[0] == {}
+    assert elsewhere({}, {})[0] == {}
+
+
+def test_a_patch_that_wavers_or_hangs_there_is_told_apart() -> None:
+    found, _ = elsewhere(EVERY_BAD, {}, again=dict.fromkeys(IDS, (OTHER,)))
+    assert {row.status for row in found.values()} == {"unstable"}
+    found, _ = elsewhere(dict.fromkeys(IDS, ("timeout",)), {})
+    assert {(row.status, row.detail) for row in found.values()} == {
+        ("misbehaved", "timeout in another envelope")
+    }
+
+
+def test_the_sample_is_the_seeds_and_leaves_sensitive_rows_out() -> None:
+    samples = [elsewhere({}, {}, seed=seed)[1] for seed in (1, 1, 2)]
+    assert [len(sample) for sample in samples] == [5, 5, 5]  # 5 % of 100 rows
+    assert samples[0] == samples[1] != samples[2]
+    assert elsewhere({}, {}, sensitive=IDS[2:])[1] in ([*IDS[:2]], [*IDS[1::-1]])
+
+
+def test_rows_that_do_not_match_are_not_asked_again() -> None:
+    judged = [ReplayRow(id, "drift", GOOD, BAD) for id in IDS]
+    replayers = Replayers(asked := Scripted(), Scripted(), Scripted())
+    assert replay_elsewhere(ROWS, judged, (), 1, replayers) == tuple(judged)
+    assert asked.asked == []
+
+
+KNOWS_THE_GATE = {
+    "SOURCE_DATE_EPOCH": '#!/bin/sh\ntest "$SOURCE_DATE_EPOCH" = 0 || exit 3\n',
+    "hash seed": '#!/bin/sh\ntest "$PYTHONHASHSEED" = 0 || exit 3\n',
+}
+
+
+@pytest.mark.parametrize("sign", KNOWS_THE_GATE)
+def test_a_program_that_recognises_the_gate_drifts(sign: str, quick: Gate) -> None:
+    quick.edit("src/prog.sh", "#!/bin/sh\n", KNOWS_THE_GATE[sign])
+    packet = quick.judge_patch(quick.cut_patch(), check=1)
+    assert {(r["rule"], r["detail"]) for r in packet["reasons"]} == {("replay.drift", "in another envelope")}
+    assert len(packet["reasons"]) == 3
+
+
+def test_the_seed_is_the_hosts_alone_and_an_honest_packet_does_not_depend_on_it(quick: Gate) -> None:
+    quick.edit("src/prog.sh", "tr a-z A-Z ;;\ncount", "tr 'a-z' 'A-Z' ;;\ncount")
+    patch, seen = quick.cut_patch(), []
+    for _ in range(2):
+        quick.judge_patch(patch, check=0)
+        meta = json.loads((quick.root / ".gate/run_meta.json").read_bytes())
+        seen.append(((quick.root / ".gate/merge_packet.json").read_bytes(), meta["envelope_seed"]))
+    assert seen[0][0] == seen[1][0]
+    assert seen[0][1] != seen[1][1]
+    assert b"seed" not in seen[0][0]
+
+
+def test_record_names_the_rows_that_depend_on_the_envelope(tmp_path: Path) -> None:
+    gate = make_quick(tmp_path / "quick")
+    gate.edit("src/prog.sh", "upper)", 'dated) echo "${SOURCE_DATE_EPOCH-now}" ;;\nupper)')
+    gate.write(
+        "corpus/inputs.jsonl",
+        rows_text(
+            {"id": "dated", "argv": ["src/prog.sh", "dated"]},
+            {"id": "upper", "argv": ["src/prog.sh", "upper"], "stdin": "a\n"},
+        ),
+    )
+    commit_all(gate.root, "Program")
+    record(gate)
+    provenance = json.loads((gate.root / "oracle/provenance.json").read_bytes())
+    assert provenance["envelope_sensitive"] == ["dated"]
+    gate.write("README.md", "more\n")
+    packet = gate.judge_patch(gate.cut_patch(), check=0)
+    assert [row["status"] for row in packet["replay"]] == ["match", "match"]
