@@ -159,5 +159,6 @@ def _review(plan: _Plan, digest: str, stated: str | None) -> None:
     print(f"corpus digest {digest}")
     if not sys.stdin.isatty():
         raise GateError("no terminal to ask on", todo=f"after review, pass --corpus-sha256 {digest}")
-    if input("Pin what these rows give today? [y/N] ").strip().lower() != "y":
+    print("Pin what these rows give today? [y/N] ", end="", flush=True)
+    if sys.stdin.readline().strip().lower() != "y":  # not input(): the end of the terminal's input is a no
         raise GateError("not confirmed; nothing was pinned", todo="run record again after review")
