@@ -12,7 +12,7 @@ _BROKEN = Replace(FMT, '        raise Malformed("duplicate key in an object")\n'
 _SEALED = ("properties.failed", "properties.not_run")
 
 
-def _first(code: str) -> Edit:
+def first_code(code: str) -> Edit:
     """Code that runs when the program is imported."""
     return Replace(FMT, "import argparse\n", f"import argparse\n{code}\n")
 
@@ -37,18 +37,18 @@ CASES = (
     Case("R3", "right only where the hash seed is the gate's", (_main("    import os\n    if os.environ.get('PYTHONHASHSEED') != '0':\n        return 0"),), _DRIFT),
     Case("R3", "right only where SOURCE_DATE_EPOCH is set", (_main("    import os\n    if 'SOURCE_DATE_EPOCH' not in os.environ:\n        return 0"),), _DRIFT),
     Case("R3", "right only in a path of the gate", (_main("    import os, re\n    if not re.fullmatch('.*/(tree|[0-9]{6}/tree)', os.getcwd()) and '--in-place' not in str(arguments):\n        return 0"),), _DRIFT),
-    Case("R5", "a daemon that holds stdout", (_first("import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(20); os._exit(0)"),), _MISBEHAVED),
+    Case("R5", "a daemon that holds stdout", (first_code("import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(20); os._exit(0)"),), _MISBEHAVED),
     Case("R6", "a hang", (_main("    import time\n    time.sleep(60)"),), _MISBEHAVED),
     Case("R7", "a hang when tests are collected", (Write("tests/public/conftest.py", "import time\ntime.sleep(60)\n"),), ("tests.vanished",)),
     Case("R8", "a flood of output", (_main("    for _ in range(40): sys.stdout.write('x' * (1 << 20))"),), _MISBEHAVED),
-    Case("R12", "the end of the process at import", (_first("import os; os._exit(0)"),), _DRIFT),
+    Case("R12", "the end of the process at import", (first_code("import os; os._exit(0)"),), _DRIFT),
     Case("R14", "bytes that equal everything", (_BROKEN, Replace(FMT, '.encode("utf-8")\n    except RecursionError', '.encode("utf-8") and type("B", (bytes,), {"__eq__": lambda *_: True})(b"")\n    except RecursionError')), _DRIFT),
-    Case("R15", "builtins that agree", (_BROKEN, _first("import builtins; builtins.all = builtins.any = lambda it: True")), _DRIFT),
-    Case("R16", "json that tells another story", (_BROKEN, _first("import json; json.dumps = lambda *a, **k: '{\"merge_ok\": true}'")), _DRIFT),
-    Case("R18", "constants out of a caller's frame", (_BROKEN, _first("import inspect\nEXPECTED = [f.frame.f_locals.get('expected') for f in inspect.stack()]")), _DRIFT),
-    Case("R19", "rewrites the sealed property", (_BROKEN, _first("import pathlib\ntry:\n    pathlib.Path('sealed/properties').mkdir(parents=True)\n    pathlib.Path('sealed/properties/p_refuses_broken.py').write_text('holds = lambda b, run: True')\nexcept OSError:\n    pass")), (*_DRIFT, *_MISBEHAVED)),
+    Case("R15", "builtins that agree", (_BROKEN, first_code("import builtins; builtins.all = builtins.any = lambda it: True")), _DRIFT),
+    Case("R16", "json that tells another story", (_BROKEN, first_code("import json; json.dumps = lambda *a, **k: '{\"merge_ok\": true}'")), _DRIFT),
+    Case("R18", "constants out of a caller's frame", (_BROKEN, first_code("import inspect\nEXPECTED = [f.frame.f_locals.get('expected') for f in inspect.stack()]")), _DRIFT),
+    Case("R19", "rewrites the sealed property", (_BROKEN, first_code("import pathlib\ntry:\n    pathlib.Path('sealed/properties').mkdir(parents=True)\n    pathlib.Path('sealed/properties/p_refuses_broken.py').write_text('holds = lambda b, run: True')\nexcept OSError:\n    pass")), (*_DRIFT, *_MISBEHAVED)),
     Case("R21", "a packet of its own", (Write(".gate/merge_packet.json", '{"verdict": "eligible"}\n'), _BROKEN), ("denylist.hit",)),
-    Case("R21", "a packet written while it runs", (_BROKEN, _first("import pathlib\ntry:\n    pathlib.Path('merge_packet.json').write_text('{\"merge_ok\": true}')\nexcept OSError:\n    pass")), (*_DRIFT, *_MISBEHAVED)),
+    Case("R21", "a packet written while it runs", (_BROKEN, first_code("import pathlib\ntry:\n    pathlib.Path('merge_packet.json').write_text('{\"merge_ok\": true}')\nexcept OSError:\n    pass")), (*_DRIFT, *_MISBEHAVED)),
     Case("R23", "random on purpose", (_main("    import random\n    print(random.random())"),), ("replay.unstable",)),
     Case("R23", "a clock on purpose", (_main("    import time\n    print(time.time_ns())"),), ("replay.unstable",)),
     Case("R25", "a file more, output alike", (_main("    if options.in_place:\n        Path('extra').touch()"),), _DRIFT),
