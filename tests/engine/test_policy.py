@@ -84,7 +84,7 @@ def kind(rule: str) -> dict[str, Any]:
 
 _BY_PATH = ("dependencies.", "build.", "test_config.", "agent_config.")
 #: Facts -> the one rule that they speak for. Rules whose lanes do not exist yet are not here.
-REACHED = [
+REACHED: list[tuple[str, dict[str, Any]]] = [
     *((f"intake.{name}", {"intake": (Finding(f"intake.{name}", "patch", "why"),)})
       for name in ("rejected", "forbidden_entry", "too_large", "empty")),
     ("denylist.hit", {"denylist": DenylistFacts(4, (Finding("denylist.hit", "oracle/x"),))}),
@@ -116,7 +116,9 @@ REACHED = [
     *((rule, kind(rule)) for rule in TABLE if rule.endswith(".changed") and rule.startswith(_BY_PATH)),
     *((f"quarantine.{status}", {"quarantine": (QuarantineRow("a", "kept"), QuarantineRow("b", status))})
       for status in ("missing", "neutered", "no_expiry", "no_reason", "expired")),
-    *((f"tests.{name}", {"tests": Identities(**{name: ("a",)})}) for name in ("lost", "newly_skipped", "weakened")),
+    ("tests.lost", {"tests": Identities(lost=("a",))}),
+    ("tests.newly_skipped", {"tests": Identities(newly_skipped=("a",))}),
+    ("tests.weakened", {"tests": Identities(weakened=("a",))}),
     ("tests.lost", {"tests": Identities(problem="the base's tests cannot be collected")}),
     ("tests.vanished", {"tests": Identities(vanished=True, problem="exit 2")}),
     ("public.failed", {"public": Public(base_tests=PublicRun(failed=("a",), details={"a": "failed"}))}),

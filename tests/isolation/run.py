@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "<<cookiecutter.project_slug>>/tools"), str(Path(__file__).parent)]
+sys.path[:0] = [str(ROOT / "<<cookiecutter.project_slug>>/tools"), str(ROOT / "tests")]
 
-from attacks import ATTACKS, PRELUDE, Attack  # noqa: E402
+from isolation.attacks import ATTACKS, PRELUDE, Attack  # noqa: E402
 from oracle_gate.core.errors import GateError  # noqa: E402
 from oracle_gate.core.observation import Observation  # noqa: E402
 from oracle_gate.runner.environment import Subject  # noqa: E402
