@@ -12,7 +12,7 @@ from oracle_gate.core.manifest import Manifest, SealedFixture, SealedProperty
 from oracle_gate.core.packet import Property
 from oracle_gate.lanes.properties import Judged, Programs, properties
 from oracle_gate.runner.asking import asked_inside, asked_outside, parameters
-from oracle_gate.runner.claims import ProgramResult, run_in
+from oracle_gate.runner.claims import ClaimHost, ProgramResult, run_in
 from oracle_gate.runner.job import Limits
 from oracle_gate.runner.pool import Pool
 from oracle_gate.runner.stubs import stubs
@@ -271,3 +271,23 @@ def test_lies_of_the_program_stay_in_its_process(tmp_path: Path) -> None:
 )
 def test_the_arity_is_read_without_running_the_file(source: str, count: int) -> None:
     assert parameters(source.encode()) == count
+
+
+def test_fixtures_are_asked_in_groups_and_in_order(tmp_path: Path) -> None:
+    claim = tmp_path / "claim.py"
+    claim.write_text(
+        "def holds(data, run):\n    return run(['x'], data).stdout == data and len(data) % 3 != 0\n"
+    )
+
+    def echo(_argv: tuple[str, ...], data: bytes) -> ProgramResult:
+        return ProgramResult("exited", 0, data)
+
+    sizes = [*range(150), (1 << 20) + 1, 5]
+    with ClaimHost(tmp_path, 20) as host:
+        host.load(claim)
+        answers = list(host.call_each("holds", echo, (b"x" * size for size in sizes)))
+        assert [answer.kind for answer in answers] == ["false" if size % 3 == 0 else "true" for size in sizes]
+        # One by one the process lives on; left amid a group it ends, for its answers would come too late.
+        assert [next(host.call_each("holds", echo, [data])).kind for data in (b"", b"x")] == ["false", "true"]
+        assert next(host.call_each("holds", echo, [b"x", b"y"])).kind == "true"
+        assert next(host.call_each("holds", echo, [b"x"])).kind == "crashed"

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..core.decode import to_json
 from ..core.packet import Property
 from ..lanes.properties import Judged, short_note
-from ..runner.asking import Opener
+from ..runner.asking import Ask, Opener
 from ..runner.claims import Answer
 from .output import refuse_links, write_whole
 from .shrink import shrink
@@ -53,11 +53,15 @@ def _shrunk(data: bytes, answer: Answer, judged: Opener, base: Opener, deadline:
         ask, ask_base = stack.enter_context(judged()), stack.enter_context(base())
         if isinstance(ask, Answer) or isinstance(ask_base, Answer):
             return data
-        base_is_true = ask_base(data).kind == "true"
+        base_is_true = _is_true(ask_base, data)
 
         def fails(rest: bytes) -> bool:
-            told = ask(rest)
+            told = next(ask([rest]))
             same = (told.kind, short_note(told)) == (answer.kind, short_note(answer))
-            return same and (not base_is_true or ask_base(rest).kind == "true")
+            return same and (not base_is_true or _is_true(ask_base, rest))
 
         return shrink(data, fails, deadline)
+
+
+def _is_true(ask: Ask, data: bytes) -> bool:
+    return next(ask([data])).kind == "true"

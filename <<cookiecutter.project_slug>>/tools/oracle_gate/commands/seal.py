@@ -126,7 +126,7 @@ def _also_holds(found: Judged, inputs: Sequence[bytes]) -> bool:
         warn(f"{row.id} does not hold here: {', '.join(filter(None, (row.note, *row.failed_fixtures)))}")
         return False
     with found.programs.judged() as ask:
-        return callable(ask) and any(ask(_flipped(data)).kind == "true" for data in inputs)
+        return callable(ask) and any(answer.kind == "true" for answer in ask(map(_flipped, inputs)))
 
 
 def _flipped(data: bytes) -> bytes:

@@ -90,8 +90,8 @@ def _answers(opened: Opener, inputs: Mapping[str, bytes]) -> dict[str, Answer]:
     with opened() as ask:
         if isinstance(ask, Answer):
             return {"": ask}
-        for id, data in inputs.items():
-            answers[id] = ask(data)
+        for id, answer in zip(inputs, ask(inputs.values()), strict=False):
+            answers[id] = answer
             if answers[id].kind not in ("true", "false"):
                 break
     return answers
@@ -104,7 +104,7 @@ def accepted(controls: Mapping[str, Opener], inputs: Mapping[str, bytes]) -> tup
 
 def _holds(opened: Opener, inputs: Mapping[str, bytes]) -> bool:
     with opened() as ask:
-        return not isinstance(ask, Answer) and all(ask(data).kind == "true" for data in inputs.values())
+        return not isinstance(ask, Answer) and all(answer.kind == "true" for answer in ask(inputs.values()))
 
 
 def short_note(answer: Answer) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -21,8 +21,8 @@ from .job import Job
 from .pool import Pool
 
 FUNCTION = "holds"
-#: Asks a property about one fixture's bytes.
-Ask = Callable[[bytes], Answer]
+#: Asks a property about fixtures: an answer for each, up to one that ends its process.
+Ask = Callable[[Iterable[bytes]], Iterator[Answer]]
 #: Opens a property on one program: gives how to ask it, or why it does not load.
 Opener = Callable[[], AbstractContextManager[Ask | Answer]]
 
@@ -51,7 +51,7 @@ def asked_outside(claim: Path, view: Path, run: Run, timeout_s: float) -> Iterat
         elif FUNCTION not in loaded or loaded[FUNCTION].parameters != 2:
             yield Answer("error", "has no holds(fixture_bytes, run)")
         else:
-            yield lambda fixture: host.call(FUNCTION, run, fixture)
+            yield lambda fixtures: host.call_each(FUNCTION, run, fixtures)
 
 
 @contextmanager
@@ -59,22 +59,22 @@ def asked_inside(claim: Path, pool: Pool, timeout_s: float) -> Iterator[Ask | An
     """A one-argument property, in the pool's sandbox, a process and a case folder for each fixture."""
     driver, source = Path(__file__).with_name("claim_host.py").read_bytes(), claim.read_bytes()
 
-    def ask(fixture: bytes) -> Answer:
+    def reduce(job: Job, observation: Observation, _inside: Inside) -> Answer:
+        if observation.status == "timeout":
+            return Answer("timeout", f"no answer within {timeout_s:g} s")
+        if observation.status != "exited":
+            return Answer("crashed", f"ended as {observation.status}")
+        return _told(b"".join(observation.stdout.chunks()), job.stdin or b"")
+
+    def job(number: int, fixture: bytes) -> Job:
         token = secrets.token_bytes(16).hex().encode()
-
-        def reduce(_job: Job, observation: Observation, _inside: Inside) -> Answer:
-            if observation.status == "timeout":
-                return Answer("timeout", f"no answer within {timeout_s:g} s")
-            if observation.status != "exited":
-                return Answer("crashed", f"ended as {observation.status}")
-            return _told(b"".join(observation.stdout.chunks()), token)
-
         files: dict[str, bytes | str] = {"ask.py": driver, "claim.py": source, "fixture": fixture}
         argv = ("python", "ask.py", "claim.py", "fixture")
-        ((_, answer),) = pool.run(
-            [Job("property", argv, stdin=token, files=files, timeout_s=timeout_s)], reduce
-        )
-        return answer
+        return Job(str(number), argv, stdin=token, files=files, timeout_s=timeout_s)
+
+    def ask(fixtures: Iterable[bytes]) -> Iterator[Answer]:
+        for _, answer in pool.run((job(*item) for item in enumerate(fixtures)), reduce):
+            yield answer
 
     yield ask
 

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -25,6 +25,8 @@ from .claim_host import LENGTH
 from .job import Job
 from .pool import Pool
 
+#: Fixtures and bytes that one message to the process of a claim may hold; a larger fixture goes alone.
+_GROUP, _GROUP_BYTES = 64, 1 << 20
 #: `true`, `false` and `none` are what the function returned, `broken` an AssertionError or Broken; `error`
 #: is anything else that is no answer; `crashed` and `timeout` end the process.
 Kind = Literal["true", "false", "none", "broken", "error", "crashed", "timeout"]
@@ -74,12 +76,28 @@ def run_in(pool: Pool) -> Run:
     return run
 
 
-def read_answer(message: Mapping[str, Any]) -> Answer:
+def read_answer(message: Mapping[str, Any] | Answer) -> Answer:
     """The answer of a call as claim_host.py words it; anything else is a crash. The note is one safe line."""
+    if isinstance(message, Answer):
+        return message
     kind, note = message.get("answer"), str(message.get("note", ""))[:300]
     if kind not in ("true", "false", "none", "broken", "error"):
         return Answer("crashed", "the claim's process gave no answer")
     return Answer(kind, "".join(char if char.isprintable() else " " for char in note))
+
+
+def _groups(fixtures: Iterable[bytes]) -> Iterator[list[str]]:
+    """The fixtures as messages hold them, so many together that a message's own cost is small."""
+    group: list[str] = []
+    size = 0
+    for data in fixtures:
+        group.append(base64.b64encode(data).decode())
+        size += len(data)
+        if len(group) == _GROUP or size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 class ClaimHost:
@@ -121,19 +139,35 @@ class ClaimHost:
             name: Function(item["doc"], item["parameters"]) for name, item in message["functions"].items()
         }
 
-    def call(self, function: str, run: Run | None, fixture: bytes | None = None) -> Answer:
-        """Calls a function of the loaded module with the fixture and `run`, as far as given."""
-        request: dict[str, Any] = {"call": function, "with_run": run is not None}
-        if fixture is not None:
-            request["fixture"] = base64.b64encode(fixture).decode()
-        message = self._ask(request, run)
-        return message if isinstance(message, Answer) else read_answer(message)
+    def call(self, function: str, run: Run) -> Answer:
+        """Calls a function of the loaded module with `run`."""
+        return read_answer(self._ask({"call": function}, run))
 
-    def _ask(self, request: Mapping[str, Any], run: Run | None) -> dict[str, Any] | Answer:
-        """Sends a request and serves `run` until the answer comes."""
+    def call_each(self, function: str, run: Run, fixtures: Iterable[bytes]) -> Iterator[Answer]:
+        """Calls a function with each fixture and `run`; ends with the process.
+
+        Fixtures are sent in groups. Closing the iterator amid one ends the process.
+        """
+        waiting = 0
+        try:
+            for group in _groups(fixtures):
+                request: dict[str, Any] | None = {"call": function, "fixtures": group}
+                waiting = len(group)
+                while waiting:
+                    answer = read_answer(self._ask(request, run))
+                    request, waiting = None, waiting - 1
+                    yield answer
+                    if self._process is None:
+                        return
+        finally:
+            if waiting:
+                self._kill()
+
+    def _ask(self, request: Mapping[str, Any] | None, run: Run | None) -> dict[str, Any] | Answer:
+        """Sends a request, if there is one, and serves `run` until an answer comes."""
         deadline = time.monotonic() + self._timeout_s
-        message: dict[str, Any] | Answer = self._exchange(request, deadline)
-        while not isinstance(message, Answer) and "run" in message:
+        message = self._exchange(request, deadline)
+        while run and not isinstance(message, Answer) and "run" in message:
             started = time.monotonic()
             result = self._result(message, run)
             deadline += time.monotonic() - started  # the program has a limit of its own
@@ -141,17 +175,15 @@ class ClaimHost:
         return message
 
     @staticmethod
-    def _result(message: Mapping[str, Any], run: Run | None) -> dict[str, Any]:
-        if run is None:
-            return {"status": "refused"}
+    def _result(message: Mapping[str, Any], run: Run) -> dict[str, Any]:
         result = run(tuple(message["run"]), base64.b64decode(message["input"]))
         encoded = {name: base64.b64encode(getattr(result, name)).decode() for name in ("stdout", "stderr")}
         return {"status": result.status, "exit_code": result.exit_code, **encoded}
 
-    def _exchange(self, message: Mapping[str, Any], deadline: float) -> dict[str, Any] | Answer:
-        body = json.dumps(message).encode()
+    def _exchange(self, message: Mapping[str, Any] | None, deadline: float) -> dict[str, Any] | Answer:
+        body = json.dumps(message).encode() if message else b""
         try:
-            rest = memoryview(LENGTH.pack(len(body)) + body)
+            rest = memoryview(LENGTH.pack(len(body)) + body if body else b"")
             while rest:
                 rest = rest[os.write(self._requests, rest) :]
             head = self._read(LENGTH.size, deadline)
