@@ -9,13 +9,16 @@ One file without the engine: `fold` and the built-in list repeat core/paths.py a
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import unicodedata
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 try:
     import tomllib
@@ -43,7 +46,9 @@ GIT_PLACES = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 )  # fmt: skip
-RAW = ("--raw", "-z", "--no-renames", "--ignore-submodules=none")
+RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
+APPROVALS, NAMESPACE = b"oracle/approvals/", "oracle-approval"
+DIGESTS, PROVENANCE = b"oracle/digests.json", b"oracle/provenance.json"
 
 
 class Change(NamedTuple):
@@ -51,6 +56,16 @@ class Change(NamedTuple):
 
     status: str
     path: bytes
+
+
+class Submitted(NamedTuple):
+    """What is committed or pushed: the commit that decides (None: nothing does), the changes, the commits
+    they may start from, and the pushed commit (nothing for the index)."""
+
+    deciding: str | None
+    changes: list[Change]
+    starts: tuple[str, ...] = ()
+    tree: tuple[str, ...] = ()
 
 
 class GuardError(Exception):
@@ -170,11 +185,16 @@ def read_import_path(tree: str) -> tuple[str, ...]:
         raise GuardError("oracle/gate.toml cannot be read; restore it from the protected branch") from None
 
 
-def differences(*trees: str) -> dict[bytes, str]:
-    """Path and status of what differs between two commits, or between a commit and the index."""
+def entries(*trees: str) -> dict[bytes, bytes]:
+    """What differs between two commits, or between a commit and the index: git's raw header of each path."""
     command = ("diff-tree", "-r") if len(trees) == 2 else ("diff-index", "--cached")
     fields = ask(*command, *RAW, *trees).split(b"\0")[:-1]
-    return {path: header.decode().split()[4] for header, path in zip(fields[::2], fields[1::2], strict=True)}
+    return dict(zip(fields[1::2], fields[::2], strict=True))
+
+
+def differences(*trees: str) -> dict[bytes, str]:
+    """Path and status of what differs."""
+    return {path: header.decode().split()[4] for path, header in entries(*trees).items()}
 
 
 def beyond(base: str | None, changes: dict[bytes, str], *tree: str) -> list[Change]:
@@ -183,19 +203,28 @@ def beyond(base: str | None, changes: dict[bytes, str], *tree: str) -> list[Chan
     return [Change(status, path) for path, status in sorted(changes.items()) if path in own]
 
 
-def staged_changes() -> tuple[str | None, list[Change]]:
-    """For a commit: the commit that decides (None: nothing does) and what the index changes."""
+def merge_base(one: str, other: str) -> str | None:
+    """Where two commits parted, if they ever were one."""
+    return git("merge-base", one, other).stdout.decode().strip() or None
+
+
+def staged_changes() -> Submitted:
+    """For a commit: what the index changes."""
     current = head()
     if current is None:
-        return None, []
-    return current, beyond(default_branch("origin"), differences(current))
+        return Submitted(None, [])
+    protected = default_branch("origin")
+    branches = (protected, *(commit(f"refs/heads/{name}") for name in ("main", "master", "trunk")))
+    left = (merge_base(branch, current) for branch in branches if branch)
+    starts = dict.fromkeys((current, *filter(None, left)))
+    return Submitted(current, beyond(protected, differences(current)), tuple(starts))
 
 
-def pushed_changes() -> tuple[str | None, list[Change]]:
-    """For a push: the protected branch, and what the pushed commits change since they left it."""
+def pushed_changes() -> Submitted:
+    """For a push: what the pushed commits change since they left the protected branch."""
     known = os.environ  # as pre-commit sets it; a push of a root commit has no FROM_REF and TO_REF
     if not known.get("PRE_COMMIT_TO_REF", "1").strip("0"):
-        return None, []  # a branch is deleted
+        return Submitted(None, [])  # a branch is deleted
     name = known.get("PRE_COMMIT_TO_REF") or known.get("PRE_COMMIT_LOCAL_BRANCH") or "HEAD"
     tip = commit(name)
     if tip is None:
@@ -203,9 +232,9 @@ def pushed_changes() -> tuple[str | None, list[Change]]:
     base = default_branch(known.get("PRE_COMMIT_REMOTE_NAME", "origin")) or default_branch("origin")
     base = base or commit(known.get("PRE_COMMIT_FROM_REF") or "refs/none")
     if base is None:
-        return None, []  # the first push: nothing is protected yet
-    start = git("merge-base", base, tip).stdout.decode().strip() or base
-    return base, beyond(base, differences(start, tip), tip)
+        return Submitted(None, [])  # the first push: nothing is protected yet
+    start = merge_base(base, tip) or base
+    return Submitted(base, beyond(base, differences(start, tip), tip), (start,), (tip,))
 
 
 def printable(path: bytes) -> str:
@@ -214,14 +243,88 @@ def printable(path: bytes) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
+def ssh_keygen(data: bytes, *arguments: str) -> str | None:
+    """What it prints; None when it refuses or is not there."""
+    try:
+        answer = subprocess.run(["ssh-keygen", *arguments], input=data, capture_output=True, check=False)
+    except OSError:
+        return None
+    return answer.stdout.decode(errors="replace") if answer.returncode == 0 else None
+
+
+def is_signed(data: bytes, signature: bytes, signers: bytes) -> bool:
+    """Whether somebody whom these allowed_signers name has signed, with a key that is valid now."""
+    with tempfile.TemporaryDirectory(prefix="oracle-guard-") as folder:
+        allowed, beside = Path(folder, "allowed"), Path(folder, "signature")
+        allowed.write_bytes(signers)
+        beside.write_bytes(signature)
+        command = ("-f", str(allowed), "-n", NAMESPACE, "-s", str(beside), "-Y")
+        names = re.split("[,\n]", ssh_keygen(data, *command, "find-principals") or "")
+        return any(
+            ssh_keygen(data, *command, "verify", "-I", name) is not None for name in filter(None, names)
+        )
+
+
+def statements(changed: dict[bytes, bytes], start: str) -> dict[bytes, dict[str, Any]]:
+    """The added statements that a signer of `start` signed about the change from there, by path and content."""
+    own = sorted(path for path in changed if not path.startswith(APPROVALS))
+    lines = (changed[path] + b"\0" + path + b"\0" for path in own if path not in (DIGESTS, PROVENANCE))
+    identity = hashlib.sha256(b"".join(lines)).hexdigest()
+    alone = start if identity == hashlib.sha256().hexdigest() else None  # a re-pin comes with nothing else
+    signers = blob(start, "oracle/allowed_signers") or b""
+    added = {path: head.split()[3].decode() for path, head in changed.items() if head.endswith(b" A")}
+    found = {}
+    for path, oid in added.items():
+        beside = added.get(path.removesuffix(b".json") + b".sig")
+        if not (path.startswith(APPROVALS) and path.endswith(b".json") and beside):
+            continue
+        data = ask("cat-file", "blob", oid)
+        named = path == APPROVALS + hashlib.sha256(data).hexdigest()[:16].encode() + b".json"
+        if named and is_signed(data, ask("cat-file", "blob", beside), signers):
+            statement = json.loads(data)
+            if (statement["change_id"], statement["parent"]) in ((identity, ""), ("", alone)):
+                found[path] = statement
+    return found
+
+
+def approved(start: str, tree: tuple[str, ...]) -> set[bytes]:
+    """The paths that verified statements cover, as oracle_gate.core.statements has it."""
+    changed = entries(start, *tree)
+    found = statements(changed, start)
+    paths = {*found, *(path.removesuffix(b".json") + b".sig" for path in found)}
+    named = {path for statement in found.values() for path in statement["paths"]}
+    paths |= {path.encode() for path in named if not path.encode().startswith(APPROVALS)}
+    paths -= {DIGESTS, PROVENANCE}
+    ids = [item for statement in found.values() for item in statement["ids"].items()]
+    stated = {(row, pin["old"], pin["new"]) for row, pin in ids}
+    before = json.loads(blob(start, DIGESTS.decode()) or b"{}")
+    oid = changed[DIGESTS].split()[3].decode() if DIGESTS in changed else ""
+    after = json.loads(ask("cat-file", "blob", oid)) if oid else before
+    moved = {(row, before.get(row), after.get(row)) for row in before.keys() | after.keys()}
+    amending = any(statement["kind"] != "accept" for statement in found.values())
+    if amending and all(
+        pin in stated if pin[1] and pin[2] else DIGESTS.decode() in named for pin in moved if pin[1] != pin[2]
+    ):
+        paths |= {DIGESTS, PROVENANCE}
+    return paths
+
+
 def check(is_push: bool) -> list[Change]:
     """The changes that are refused."""
-    deciding, changes = pushed_changes() if is_push else staged_changes()
+    deciding, changes, starts, tree = pushed_changes() if is_push else staged_changes()
     if deciding is None or not changes or is_unarmed(deciding):
         return []
     rules = parse_rules(blob(deciding, "oracle/denylist.txt") or b"")
     import_path = read_import_path(deciding)
-    return [change for change in changes if denied(change.path, rules, import_path)]
+    refused = [change for change in changes if denied(change.path, rules, import_path)]
+    for start in starts if refused else ():
+        try:
+            covered = approved(start, tree)
+        except (GuardError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            continue  # what cannot be read covers nothing
+        if all(change.path in covered for change in refused):
+            return []
+    return refused
 
 
 def main() -> int:

@@ -593,5 +593,5 @@ def test_the_guard_is_one_small_file_of_the_standard_library() -> None:
         if line.strip().startswith(("import ", "from "))
     }
     assert imported <= sys.stdlib_module_names
-    assert len(text.splitlines()) <= 250
+    assert len(text.splitlines()) <= 350
     assert os.access(GUARD, os.R_OK)
