@@ -43,7 +43,11 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     folder = open_sealed(context, oracle.settings, change.after, arguments.sealed)
     place = outside(context, oracle.settings, arguments.sealed) or context.root / FOLDER
     if folder is None:
-        raise GateError("is missing", where=str(place / MANIFEST), todo="write one, see docs/sealed.md")
+        raise GateError(
+            "is missing",
+            where=str(place / MANIFEST),
+            todo="write one; its fields: schemas/sealed-oracle-v1.schema.json",
+        )
     manifest = _filled(folder, context.launch.base)
     if manifest.properties:
         today = datetime.datetime.now(datetime.UTC).date()

@@ -27,6 +27,11 @@ def _lines(packet: Packet, named: bool) -> list[str]:
     ]
     if states:
         lines.append("replay  " + ", ".join(f"{count} {state}" for state, count in sorted(states.items())))
+    if packet.properties:
+        ok = sum(item.ok for item in packet.properties)
+        lines.append(
+            f"sealed  {ok} of {len(packet.properties)} properties, {len(packet.fixtures)} fixture(s)"
+        )
     steps = dict.fromkeys((reason.rule, reason.outcome, reason.next_step) for reason in packet.reasons)
     for rule, outcome, next_step in steps:
         found = [reason for reason in packet.reasons if reason.rule == rule]
