@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 from oracle_gate.commands.audit import examine
 from oracle_gate.commands.context import Launch, opened
 from oracle_gate.workspace.audit import Audit
-from oracle_gate.workspace.verify import Verification, verify
 
 from support.baking import SCAFFOLD
 from support.gitenv import git, git_env
@@ -57,12 +55,6 @@ class Host:
         launch = Launch(str(self.root), self.base, "test", "local", "")
         with opened(launch) as context:
             return examine(context, folder)
-
-
-def verified(folder: Path, expected: str | None) -> Verification:
-    """The generator's side's check."""
-    with tempfile.TemporaryDirectory() as workplace:
-        return verify(folder.resolve(), Path(workplace), expected)
 
 
 def run_script(

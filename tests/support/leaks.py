@@ -265,6 +265,31 @@ def guard_list(plant: Plant) -> None:
 
 
 @leak
+def comment_in_the_settings(plant: Plant) -> None:
+    file = plant.folder / ".git/config"
+    file.write_bytes(file.read_bytes() + b"# " + plant.host.read(FIXTURE).replace(b"\n", b" ") + b"\n")
+
+
+@leak
+def part_of_the_index_that_git_ignores(plant: Plant) -> None:
+    file, secret = plant.folder / ".git/index", plant.host.read(FIXTURE)
+    data = file.read_bytes()[:-20] + b"XTRA" + len(secret).to_bytes(4, "big") + secret
+    file.write_bytes(data + hashlib.sha1(data, usedforsecurity=False).digest())
+
+
+@leak
+def behind_the_index_of_a_pack(plant: Plant) -> None:
+    file = next((plant.folder / ".git/objects/pack").glob("*.idx"))
+    file.chmod(0o644)
+    file.write_bytes(file.read_bytes() + plant.host.read(FIXTURE))
+
+
+@leak
+def comment_beside_the_refs(plant: Plant) -> None:
+    plant.write(".git/packed-refs", b"# pack-refs with: " + plant.host.read(FIXTURE).replace(b"\n", b" ") + b"\n")
+
+
+@leak
 def remote_url(plant: Plant) -> None:
     plant.git("remote", "add", "origin", "https://token@example.org/x.git")
 

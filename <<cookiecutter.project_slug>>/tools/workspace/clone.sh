@@ -124,7 +124,7 @@ git init -q --template= --initial-branch=main --object-format="$format" -- "$sta
 (
     cd -- "$staging"
     cp "$fresh"/pack-*.pack .git/objects/pack/
-    git index-pack .git/objects/pack/pack-*.pack >/dev/null
+    git -c pack.writeReverseIndex=false index-pack .git/objects/pack/pack-*.pack >/dev/null
     for ref in refs/heads/main refs/tags/base; do git -c core.logAllRefUpdates=false update-ref "$ref" "$snapshot"; done
     mkdir .git/oracle-guard .git/hooks .git/info
     cp "$fresh/list" .git/oracle-guard/denylist

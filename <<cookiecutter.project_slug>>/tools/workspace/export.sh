@@ -3,6 +3,7 @@
 #   export.sh [--expect-commit ID] DIR PREFIX
 # makes PREFIX.mbox (git format-patch, for one mail a commit) and PREFIX.diff (the whole as one diff), and prints the
 # ids of the snapshot, of the last commit and of its tree. Ship these files and nothing else of the workspace.
+# `gate.py workspace export` runs this script.
 set -eu
 LC_ALL=C GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1
 GIT_TERMINAL_PROMPT=0 GIT_OPTIONAL_LOCKS=0
@@ -53,7 +54,8 @@ export GIT_DIR
 range=$start..$head
 if ! git merge-base --is-ancestor "$start" "$head" || [ -n "$(git rev-list --min-parents=2 "$range")" ]; then
     range=$(
-        export GIT_AUTHOR_NAME=workspace GIT_AUTHOR_EMAIL=workspace@invalid
+        GIT_AUTHOR_NAME=$(git log -1 --format=%an "$head") GIT_AUTHOR_EMAIL=$(git log -1 --format=%ae "$head")
+        export GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL
         export GIT_COMMITTER_NAME=workspace GIT_COMMITTER_EMAIL=workspace@invalid
         git log -1 --format=%B "$head" | git commit-tree -p "$start" "$tree"
     )

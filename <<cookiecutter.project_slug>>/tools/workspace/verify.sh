@@ -4,7 +4,7 @@
 #   verify.sh [--expect-commit ID] [--hidden FILE] DIR
 # ID is the snapshot's id that was printed (for an unpacked tarball: the tree's). Without it only names are checked,
 # and what HEAD holds is believed. Bring this script along: one that lies in DIR proves nothing.
-# Exit 0: nothing found, 1: findings, 2: cannot be checked.
+# Exit 0: nothing found, 1: findings, 2: cannot be checked. `gate.py workspace verify` runs this script.
 set -eu
 LC_ALL=C GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_NO_REPLACE_OBJECTS=1
 GIT_NO_LAZY_FETCH=1 GIT_TERMINAL_PROMPT=0 GIT_OPTIONAL_LOCKS=0
@@ -96,16 +96,18 @@ fi
 
 {
     find .git ! -type f ! -type d
-    find .git -type f | sed 's|^\.git/||' | grep -Ev -e '^(HEAD|config|index|packed-refs|refs/heads/main|refs/tags/base)$' \
+    find .git -type f | sed 's|^\.git/||' | grep -Ev -e '^(HEAD|config|index|refs/heads/main|refs/tags/base)$' \
         -e '^(info/sparse-checkout|oracle-guard/denylist|hooks/pre-(commit|merge-commit|push))$' \
-        -e '^objects/pack/pack-[0-9a-f]+\.(pack|idx|rev)$'
+        -e '^objects/pack/pack-[0-9a-f]+\.(pack|idx)$'
 } | each 'not of a fresh workspace' || :
-git config --file .git/config --no-includes --list --name-only 2>/dev/null | grep -Ev -e '^extensions\.objectformat$' -e \
-    '^core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks)$' \
-    -e '^core\.sparsecheckout(cone)?$' | each 'setting' || :
-for pack in .git/objects/pack/*.pack; do
-    cp -- "$pack" "$fresh/store.git/objects/pack/" &&
-        git index-pack "$fresh/store.git/objects/pack/${pack##*/}" >/dev/null 2>&1 || leak "unreadable pack: $pack"
+tab=$(printf '\t')
+grep -Ev -e '^\[(core|extensions)\]$' -e "^$tab(bare|filemode|ignorecase|logallrefupdates|precomposeunicode|symlinks) = (true|false)\$" \
+    -e "^$tab(sparseCheckout|sparseCheckoutCone) = (true|false)\$" -e "^$tab(repositoryformatversion = [01]|objectformat = sha(1|256))\$" \
+    .git/config | each 'setting' || :
+for pack in .git/objects/pack/*.pack; do # an .idx could leave an object out: it is computed again
+    copy=$fresh/store.git/objects/pack/${pack##*/}
+    cp -- "$pack" "$copy" && git -c pack.writeReverseIndex=false index-pack "$copy" >/dev/null 2>&1 &&
+        cmp -s "${copy%.pack}.idx" "${pack%.pack}.idx" || leak "not what its name says: $pack"
 done
 commit=$expected
 [ -n "$commit" ] || commit=$(cat .git/refs/heads/main 2>/dev/null) || :
@@ -119,12 +121,12 @@ cut -d' ' -f1 "$fresh/reachable" | sort -u | comm -23 "$fresh/all" - | each 'obj
 cut -d' ' -f2- "$fresh/reachable" | hidden_names | each 'hidden path in a commit'
 [ "$tree" = "$(git rev-parse "$commit^{tree}")" ] || leak "not as committed: the files make the tree $tree"
 
-for pair in "HEAD:ref: refs/heads/main" "refs/heads/main:$commit" "refs/tags/base:$commit"; do
-    file=.git/${pair%%:*}
-    [ ! -f "$file" ] || [ "$(cat "$file")" = "${pair#*:}" ] || leak "not as pinned: $file leads elsewhere"
-done
-[ ! -f .git/packed-refs ] || grep -v -x -e '# pack-refs .*' -e "$commit refs/heads/main" -e "$commit refs/tags/base" \
-    .git/packed-refs | each 'not as pinned: .git/packed-refs' || :
+same() { # same FILE TEXT: the file, if it is there, holds the text and a line end
+    [ ! -f "$1" ] || printf '%s\n' "$2" | cmp -s - "$1" || leak "not as pinned: $1"
+}
+same .git/HEAD 'ref: refs/heads/main'
+same .git/refs/heads/main "$commit"
+same .git/refs/tags/base "$commit"
 git cat-file blob "$commit:tools/workspace/hook.sh" >"$fresh/hook" 2>/dev/null || :
 for name in pre-commit pre-merge-commit pre-push; do
     [ ! -f ".git/hooks/$name" ] || cmp -s "$fresh/hook" ".git/hooks/$name" || leak "hook: $name is not the workspace's own"
@@ -135,7 +137,9 @@ git cat-file commit "$commit" | grep -q "^guard $(git hash-object --stdin <"$lis
 [ ! -f .git/info/sparse-checkout ] ||
     sed 's|^!/||' .git/info/sparse-checkout | grep -v -x -F -e '/*' -f "$list" | each 'sparse-checkout pattern' || :
 git ls-tree -r "$commit" | sed 's/^\([0-9]*\) [a-z]* \([0-9a-f]*\)/\1 \2 0/' >"$fresh/expected"
-export GIT_INDEX_FILE="$PWD/.git/index"
-{ git ls-files --stage && git ls-files --resolve-undo; } 2>/dev/null | cmp -s - "$fresh/expected" ||
+cp .git/index "$fresh/index" 2>/dev/null || : >"$fresh/index"
+export GIT_INDEX_FILE="$fresh/index" GIT_WORK_TREE=.
+{ git ls-files --stage && git ls-files --resolve-undo; } 2>/dev/null | cmp -s - "$fresh/expected" &&
+    git update-index --force-write-index 2>/dev/null && [ "$(wc -c <"$fresh/index")" -eq "$(wc -c <.git/index)" ] ||
     leak 'not as pinned: .git/index'
 report "commit $commit"

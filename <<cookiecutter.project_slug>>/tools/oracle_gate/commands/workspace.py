@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
 from ..core.errors import Exit, GateError
+from ..core.gitdb import neutral_environment
+from ..core.oracle import read_control
 from ..workspace.create import Mode, create
-from ..workspace.export import export
 from ..workspace.snapshot import take_snapshot
-from ..workspace.verify import verify
 from .context import Context
 
 
@@ -36,12 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(context: Context, arguments: argparse.Namespace) -> Exit:
     """Runs one action; options of another are refused."""
-    given = {name for name in ("mode", "expect_commit", "out") if getattr(arguments, name)}
     allowed = {"create": {"mode"}, "verify": {"expect_commit"}, "export": {"expect_commit", "out"}}
-    for name in sorted(given - allowed[arguments.action]):
-        raise GateError(
-            f"--{name.replace('_', '-')} means nothing to {arguments.action}", todo="leave it out"
-        )
+    for name in {"mode", "expect_commit", "out"} - allowed[arguments.action]:
+        if getattr(arguments, name):
+            option = "--" + name.replace("_", "-")
+            raise GateError(f"{option} means nothing to {arguments.action}", todo="leave it out")
     return {"create": _create, "verify": _verify, "export": _export}[arguments.action](context, arguments)
 
 
@@ -57,44 +58,45 @@ def _create(context: Context, arguments: argparse.Namespace) -> Exit:
 
 
 def _verify(context: Context, arguments: argparse.Namespace) -> Exit:
-    if not arguments.path.is_dir():
-        raise GateError("no such folder", where=str(arguments.path), todo="name the workspace")
-    checked = verify(arguments.path.resolve(), context.folder("verify"), arguments.expect_commit)
+    done = _script(context, "verify", arguments)
+    *findings, summary = done.stdout.splitlines()
     if arguments.json:
-        print(
-            json.dumps(
-                {
-                    "compared_with": checked.compared_with,
-                    "findings": [vars(found) for found in checked.findings],
-                }
-            )
-        )
+        print(json.dumps({"findings": findings, "summary": summary}))
     else:
-        for found in checked.findings:
-            print(f"ORACLE LEAK {found.kind}: {found.where} {found.detail}".rstrip())
-        state = f"{len(checked.findings)} finding(s)" if checked.findings else "nothing hidden by name"
-        pinned = "as pinned" if arguments.expect_commit else "not pinned: pass --expect-commit ID"
-        print(f"{state}; {checked.compared_with or 'no commit'} ({pinned})")
-    return Exit.BLOCK if checked.findings else Exit.OK
+        print(done.stdout, end="")
+    return Exit(done.returncode)
 
 
 def _export(context: Context, arguments: argparse.Namespace) -> Exit:
-    folder = arguments.path.resolve()
-    done = export(folder, context.folder("export"), arguments.expect_commit)
-    prefix = arguments.out or folder
-    files = {name: prefix.with_name(f"{prefix.name}.{name}").absolute() for name in ("mbox", "diff")}
-    files["mbox"].write_bytes(done.mailbox)
-    files["diff"].write_bytes(done.diff)
-    pins = {"snapshot": done.start, "head": done.head, "tree": done.tree}
-    _print({**pins, **{name: str(file) for name, file in files.items()}}, as_json=arguments.json)
+    prefix = (arguments.out or arguments.path.resolve()).absolute()
+    lines = _script(context, "export", arguments, str(prefix)).stdout.splitlines()[:3]
+    pins = dict(line.split() for line in lines)
+    _print({**pins, "mbox": f"{prefix}.mbox", "diff": f"{prefix}.diff"}, as_json=arguments.json)
     return Exit.OK
+
+
+def _script(
+    context: Context, name: str, arguments: argparse.Namespace, *words: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs tools/workspace/NAME.sh of the base; its complaint becomes a GateError."""
+    file = context.folder("script") / f"{name}.sh"
+    file.write_bytes(read_control(context.store, context.base_entries, f"tools/workspace/{file.name}"))
+    pin = ["--expect-commit", arguments.expect_commit] if arguments.expect_commit else []
+    done = subprocess.run(
+        ["sh", str(file), *pin, str(arguments.path.absolute()), *words], stdin=subprocess.DEVNULL,
+        capture_output=True, encoding="utf-8", errors="surrogateescape", check=False,
+        env=neutral_environment(TMPDIR=str(context.workplace)),
+    )  # fmt: skip
+    if done.returncode not in (0, 1) or done.stderr:
+        raise GateError(done.stderr.removeprefix(f"{file.name}: ") or f"{file.name} failed")
+    return done
 
 
 def _print(values: Mapping[str, str], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(values))
     else:
-        print("".join(f"{name} {value}\n" for name, value in values.items()), end="")
+        sys.stdout.buffer.write(b"".join(os.fsencode(f"{name} {value}\n") for name, value in values.items()))
 
 
 def progress(text: str) -> None:

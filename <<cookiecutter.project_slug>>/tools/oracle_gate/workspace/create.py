@@ -18,7 +18,6 @@ from typing import Literal
 
 from ..core.errors import GateError
 from ..core.gitdb import ObjectStore, Repository, git
-from ..core.trees import materialise
 from .snapshot import BRANCH, GUARD_LIST, HOOKS, TAG, Snapshot
 
 Mode = Literal["snapshot", "sparse", "tarball"]
@@ -49,8 +48,7 @@ def create(
             progress("packing objects")
             _write_repository(snapshot, store, staging)
             progress(f"writing {len(snapshot.entries)} files")
-            materialise(store, snapshot.entries, staging)
-            _write_index(snapshot, staging)
+            _write_files(snapshot, staging)
             if mode == "sparse":
                 _make_sparse(snapshot.hidden, staging)
 
@@ -106,7 +104,7 @@ def _write_repository(snapshot: Snapshot, store: ObjectStore, folder: Path) -> N
     packs = folder / ".git/objects/pack"
     shutil.copyfile(store.directory / name.replace("pack", "workspace", 1), packs / name)
     # The index is computed from the bytes: an object that is not what its id says has no place in it.
-    _git(folder, "index-pack", str(packs / name))
+    _git(folder, "-c", "pack.writeReverseIndex=false", "index-pack", str(packs / name))
     for ref in (BRANCH, TAG):
         _git(folder, "update-ref", ref, snapshot.commit)
     guard_list = folder / ".git" / GUARD_LIST
@@ -119,9 +117,13 @@ def _write_repository(snapshot: Snapshot, store: ObjectStore, folder: Path) -> N
             (folder / ".git/hooks" / name).chmod(0o755)
 
 
-def _write_index(snapshot: Snapshot, folder: Path) -> None:
-    _git(folder, "read-tree", snapshot.commit)
-    _git(folder, "update-index", "-q", "--refresh")
+def _write_files(snapshot: Snapshot, folder: Path) -> None:
+    """The index and the files, byte for byte: attributes of the tree count again from the first edit on."""
+    attributes = folder / ".git/info/attributes"
+    attributes.parent.mkdir()
+    attributes.write_text("* -text !eol !ident !filter !working-tree-encoding\n")
+    _git(folder, "read-tree", "--reset", "-u", snapshot.commit)
+    shutil.rmtree(attributes.parent)
 
 
 def _make_sparse(hidden: tuple[str, ...], folder: Path) -> None:

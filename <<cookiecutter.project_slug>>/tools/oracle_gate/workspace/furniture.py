@@ -34,7 +34,7 @@ _CREDENTIAL = re.compile(
 _SYSTEM = re.compile(rb"/(usr|bin|lib|lib64|opt)/.*|.*/bin/python[\d.]*")
 
 
-def leads_out(path: bytes, target: bytes) -> bool:
+def _leads_out(path: bytes, target: bytes) -> bool:
     """Whether a link's text names something outside the folder that holds its path."""
     resolved = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
     return resolved.startswith(b"/") or resolved.split(b"/")[0] == b".."
@@ -52,7 +52,7 @@ def furniture(folder: Path, snapshot: Snapshot) -> Iterator[Finding]:
             target = os.fsencode((folder / os.fsdecode(path)).readlink())
             parts = target.split(b"/")
             hidden = any(is_hidden(b"/".join(parts[at:]), snapshot.hidden) for at in range(len(parts)))
-            if hidden or (leads_out(path, target) and not _SYSTEM.fullmatch(target)):
+            if hidden or (_leads_out(path, target) and not _SYSTEM.fullmatch(target)):
                 yield Finding("link", printable(path), f"leads to {printable(target)}")
         if _CREDENTIAL.fullmatch(path):
             yield Finding("credential", printable(path))

@@ -133,8 +133,7 @@ def _base32(data: bytes) -> Iterator[bytes]:
 
 
 def _base85(data: bytes) -> Iterator[bytes]:
-    for run in _BASE85.findall(data):
-        yield _base85_text(run)
+    yield b"\0".join(map(_base85_text, _BASE85.findall(data)))
     for block in _GIT_BINARY.findall(data):
         lines = (line.lstrip(b"+> ")[1:] for line in block.split())
         yield b"".join(map(_base85_text, lines))  # a zlib stream
