@@ -9,7 +9,6 @@ import pytest
 from support.engine import run_engine
 from support.gate import Gate, copy_repository, run_gate
 from support.gitenv import commit_all, git, make_repository
-from support.objects import forge
 from support.quick import make_quick, record
 
 HONEST = ("README.md", "quick", "fast")
@@ -188,35 +187,3 @@ def test_what_the_bootstrap_needs(quick: Gate, tmp_path: Path) -> None:
     one_line(run_gate(script, "judge", "--repo", str(empty)), f"{empty}: no commit yet; ")
     commit_all(empty, "Nothing")
     one_line(run_gate(script, "judge", "--repo", str(empty)), "base ")
-
-
-def test_a_forged_engine_is_not_run(quick: Gate) -> None:
-    """A loose object of other content under the id of an engine file: git serves it without a word."""
-    path = "tools/oracle_gate/commands/main.py"
-    oid = git(quick.root, "rev-parse", f"HEAD:{path}").decode().strip()
-    forge(quick.root, oid, "blob", b"print('forged')\n")
-    done = quick.run("judge")
-    one_line(done, f"object {oid[:12]} is missing or forged; ")
-    assert "forged" not in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--now", "2026-1-1"), "argument --now: '2026-1-1' is no date such as 2026-01-31; "),
-        (("--patch", "absent.patch"), "absent.patch: No such file or directory; "),
-        (("--patch", "."), ".: Is a directory; "),
-        (("--head", "absent"), "--head absent is no commit here; "),
-        (("--tree", "absent"), "absent: no such folder; "),
-        (("--workers", "0"), "argument --workers: "),
-        (("--workers", "100000"), "argument --workers: "),
-        (("--out", "."), "{here}: Is a directory; "),
-        (("--approval", "absent.json"), "absent.json: is missing; "),
-        (("--patch", "x", "--head", "y"), "argument --head: not allowed with argument --patch; "),
-    ],
-)
-def test_words_that_mean_nothing(
-    quick: Gate, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
-) -> None:
-    monkeypatch.chdir(quick.root)
-    one_line(run_engine(quick.root, "judge", *words), said.format(here=quick.root))
