@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import argparse
 import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest import mock
 
+from oracle_gate.commands import evidence
 from oracle_gate.commands.case import Lane
 from oracle_gate.commands.context import Context, Launch, opened
 from oracle_gate.commands.judge import judged
 from oracle_gate.commands.judging import LANES
+from oracle_gate.core.gitdb import Entries
 from oracle_gate.core.packet import Packet
+from oracle_gate.core.settings import Public
+from oracle_gate.runner.public_tests import TestRun
+from oracle_gate.runner.replayer import Bench
 from redteam.model import Case, Edit, Replace, Write
 from support.gate import Gate, armed_repository, copy_repository
 from support.gitenv import commit_all, git
@@ -29,6 +35,8 @@ BASES: dict[str, tuple[Edit, ...]] = {
     "sample": (
         Replace("oracle/gate.toml", "timeout_s = 10\n", "timeout_s = 4\n"),
         Replace("oracle/gate.toml", "[approvals]", "[public]\ntimeout_s = 20.0\n\n[approvals]"),
+        Replace("oracle/gate.toml", "[approvals]", "[sealed]\nshrink_s = 2.0\n\n[approvals]"),
+        Write("src/replay_demo/unused.py", '"""Nobody needs this."""\n\nUNUSED = 1\n'),
     ),
     "no denylist": (Write("oracle/denylist.txt", "# oracle/\n\n"),),
     "unarmed": (Write("oracle/digests.json", "{}\n"), Write("oracle/provenance.json", "{}\n")),
@@ -139,4 +147,19 @@ def open_host(folder: Path, source: Path | None = None) -> Iterator[Host]:
     with ExitStack() as stack:
         armed = source or armed_repository(folder / "armed")
         gate = quarantine(copy_repository(armed, folder / "repository"))
+        # The tests of the base run on the base in every judgement: once is enough for a suite.
+        stack.enter_context(mock.patch.object(evidence, "run_tests", _remembering(evidence.run_tests)))
         yield Host(gate, folder, stack)
+
+
+def _remembering(run_tests: Callable[..., TestRun]) -> Callable[..., TestRun]:
+    """The function with a memory for trees whose tests ran already."""
+    known: dict[tuple[frozenset[object], bool], TestRun] = {}
+
+    def remembered(bench: Bench, tree: Entries, public: Public, *, only_list: bool = False) -> TestRun:
+        key = frozenset(tree.items()), only_list
+        if key not in known:
+            known[key] = run_tests(bench, tree, public, only_list=only_list)
+        return known[key]
+
+    return remembered

@@ -35,7 +35,7 @@ ELSEWHERE = {
     "T4 T5, other spellings": "tests/engine/test_quarantine_spellings.py",
     "R21": "tests/engine/test_exit_codes.py",
     "L1 to L21, over a hundred spellings": "tests/workspace/test_leaks.py",
-    "L13 L14 L15": "tests/engine/test_packet.py",
+    "L13 L14 L15": "tests/engine/test_exit_codes.py",
     "L19": "tests/template/test_scaffold.py",
     "hooks": "tests/engine/test_guard.py",
     "nox, make": "tests/template/test_fronts.py",

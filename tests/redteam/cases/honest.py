@@ -26,7 +26,7 @@ CASES = (
     _case("a new file in src/", Write("src/replay_demo/extra.py", '"""Extra."""\n')),
     _case("a rename inside src/", Write("src/replay_demo/document.py", '"""Documents."""\n\nfrom .fmt import Json, Malformed, Number, parse\n\n__all__ = ["Json", "Malformed", "Number", "parse"]\n'), Replace(SUM, "from .fmt import", "from .document import")),
     _case("a moved program, the old name kept", Move(SUM, "src/replay_demo/total.py"), Write(SUM, '"""Sums."""\n\nimport sys\n\nfrom .total import main\n\nif __name__ == "__main__":\n    sys.exit(main())\n')),
-    _case("a dead helper deleted", Replace(FMT, "class Malformed(Exception):", "class Malformed(ValueError):"), Replace(INIT, '__version__ = "0.1.0"\n', '__version__ = "0.1.0"\n')),
+    _case("a dead helper deleted", Delete("src/replay_demo/unused.py")),
     _case("a reformat", Replace(FMT, 'parser = argparse.ArgumentParser(prog="fmt", description="Format JSON canonically.")', 'parser = argparse.ArgumentParser(\n        prog="fmt",\n        description="Format JSON canonically.",\n    )')),
     Case("control", "a new test that fails on purpose", (Write("tests/public/test_red.py", _RED),), ("public.failed",), "inspect"),
     Case("control", "a conftest of its own", (Write("tests/public/conftest.py", '"""Fixtures."""\n\nimport pytest\n\n\n@pytest.fixture\ndef document() -> bytes:\n    return b"{}"\n'),), ("test_config.changed",), "inspect"),

@@ -19,7 +19,7 @@ _SKIP = "@__import__('unittest').skip('x')\ndef test_"
 _EDIT = (Replace("oracle/noise.txt", "# Lines", "# Some lines"),)
 
 CASES = (
-    Case("SWE-bench#631", "a root conftest with a hook and nothing else", (Write("conftest.py", _GREEN),), _CONFIG, "inspect"),
+    Case("SWE-bench#631", "a root conftest with a hook and nothing else", (Write("conftest.py", _GREEN),), ("quarantine.neutered",)),
     Case("SWE-bench#518", "reserved files that are all new", new("sealed/fixtures/new.json") + new("src/replay_demo/more.py"), _HIT),
     Case("SWE-bench#518", "new files of a similar name", new("src/sealed/new.json"), (), "eligible"),
     Case("verifiers#1220", "one edit, unstaged", _EDIT, _HIT, way="work tree"),
