@@ -20,6 +20,7 @@ PROMPTS = [
     "author",
     "license",
     "sample_program",
+    "ci",
 ]
 FREE_TEXT = ("project_name", "description", "author")
 LONGEST = 200
@@ -54,7 +55,7 @@ def check(answers: dict[str, str]) -> tuple[list[str], dict[str, str]]:
             better[key] = " ".join(plain.split())[:LONGEST] or key.replace("_", " ")
     for key in (key for key in answers if key.startswith("__")):
         stem, _, suffix = key[2:].rpartition("_")
-        if answers[key] not in ("", f"{stem}.{suffix}"):
+        if answers[key].replace("-", "_") not in ("", f"{stem}.{suffix}"):
             errors.append(f"{key} is a file name of the template: do not set it")
     if any(path.name != ".git" for path in Path.cwd().iterdir()):
         errors.append(f"{Path.cwd()} is not empty: bake into a new folder and copy from there what you want")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
+import re
 import secrets
 import time
 from collections.abc import Mapping
@@ -42,6 +43,9 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
         "--head", metavar="REF", help="judge the commits from the merge base to REF, on top of the base"
     )
     change.add_argument("--tree", type=Path, metavar="DIR", help="judge the folder DIR as the work tree")
+    parser.add_argument(
+        "--pack", type=Path, metavar="FILE", help="take objects that --head needs from this pack file"
+    )
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="where the packet goes (default: a file in .gate/)"
     )
@@ -107,7 +111,7 @@ def _submitted(context: Context, oracle: Oracle, arguments: argparse.Namespace) 
         workplace = context.folder("patch")
         return submit_patch(context.store, workplace, context.launch.base, patch, oracle.settings), "patch"
     if arguments.head:
-        head = context.repository.resolve(arguments.head)
+        head = _unpacked(context, arguments) if arguments.pack else context.repository.resolve(arguments.head)
         if head is None:
             raise GateError(f"--head {arguments.head} is no commit here", todo="fetch it")
         workplace = context.folder("head")
@@ -116,3 +120,14 @@ def _submitted(context: Context, oracle: Oracle, arguments: argparse.Namespace) 
         raise GateError("no such folder", where=str(arguments.tree), todo="name the patched work tree")
     change = context.work_tree(oracle.denied, arguments.tree)
     return change, "work-tree" if change.changed or change.problems else "self-check"
+
+
+def _unpacked(context: Context, arguments: argparse.Namespace) -> str | None:
+    """The id of a head whose objects enter as checked data, and only the private store."""
+    data = arguments.pack.read_bytes()
+    answer = context.store.run("index-pack", "--strict", "--fix-thin", "--stdin", data=data)
+    if answer.returncode:
+        raise GateError("is no sound pack", where=str(arguments.pack), todo="cut the change again")
+    found = context.store.run("cat-file", "-t", arguments.head)
+    full = re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", arguments.head)
+    return arguments.head if full and found.stdout == b"commit\n" else None

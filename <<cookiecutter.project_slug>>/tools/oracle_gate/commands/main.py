@@ -25,6 +25,7 @@ COMMANDS = {
     "approve": ("approve", "sign a human's statement about a packet"),
     "verdict": ("verdict", "judge a stored packet again"),
     "report": ("report", "render a stored packet"),
+    "ci": ("ci", "one of the three jobs of a required check"),
     "explain": ("explain", "say what a rule means and what to do about it"),
     "doctor": ("doctor", "say what is active here and what is not"),
 }

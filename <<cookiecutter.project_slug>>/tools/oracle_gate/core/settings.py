@@ -130,6 +130,13 @@ class Approvals:
 
 
 @dataclass(frozen=True)
+class Store:
+    """`dir`: where a CI job keeps whole packets; absolute, or relative to the judged repository; empty: nowhere."""
+
+    dir: str = ""
+
+
+@dataclass(frozen=True)
 class Limits:
     """What a patch may measure at most: bytes, files, bytes of one binary literal."""
 
@@ -153,6 +160,7 @@ class Settings:
     identities: Identities = field(default_factory=Identities)
     sealed: Sealed = field(default_factory=Sealed)
     approvals: Approvals = field(default_factory=Approvals)
+    store: Store = field(default_factory=Store)
     limits: Limits = field(default_factory=Limits)
 
 
