@@ -138,14 +138,16 @@ def test_freeze_ledger_changed_in_the_agent_diff_blocks(host: Gate) -> None:
 
 
 def test_public_tests_fail_while_the_sealed_packet_is_green_is_inspected(host: Gate) -> None:
+    test = "def test_{}() -> None:\n    assert hasattr(fmt, '_block')\n"
+    body = "\n\n".join(test.format(name) for name in ("counts", "frozen"))
+    host.write("tests/public/test_names.py", f"from replay_demo import fmt\n\n\n{body}")
+    commit_all(host.root, "Tests of a name")
     freeze(host, **{"public.test_frozen": {}})
-    red = "def test_{}() -> None:\n    assert 1 == 2\n"
-    host.write("tests/public/test_red.py", "\n\n".join(red.format(name) for name in ("counts", "frozen")))
-    packet = host.judge_patch(host.cut_patch(), check=5)
-    assert rules(packet) == {"public.failed": {"tests/public/test_red.py::test_counts"}}
-    own = packet["public"]["own_tests"]
-    assert own["failed"] == ["tests/public/test_red.py::test_counts"]
-    assert own["apart"] == ["tests/public/test_red.py::test_frozen"]  # a valid freeze does not count
+    packet = host.judge_patch(honest(host), check=5)
+    assert rules(packet) == {"public.failed": {"tests/public/test_names.py::test_counts"}}
+    for run in (packet["public"]["base_tests"], packet["public"]["own_tests"]):
+        assert run["failed"] == ["tests/public/test_names.py::test_counts"]
+        assert run["apart"] == ["tests/public/test_names.py::test_frozen"]  # a valid freeze does not count
     assert all(row["ok"] for row in packet["properties"])
     assert (packet["verdict"], packet["merge_ok"]) == ("inspect", True)
 

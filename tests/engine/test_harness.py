@@ -176,12 +176,13 @@ def test_no_packet_is_left_behind_that_was_not_made_now(gate: Gate, tmp_path: Pa
     done = gate.run("harness", "--out", str(tmp_path / "link/packet.json"), check=2)
     assert "is a symbolic link" in done.stderr
     assert list((tmp_path / "target").iterdir()) == []
+    (tmp_path / "target/fixtures.json").write_text("not ours")
     for name in ("results", "artifacts"):
         shutil.rmtree(own / name, ignore_errors=True)
         (own / name).symlink_to(tmp_path / "target")
         assert "is a symbolic link" in gate.run("harness", check=2).stderr
         assert not (own / "harness_packet.json").exists()
-        assert list((tmp_path / "target").iterdir()) == []
+        assert [path.name for path in (tmp_path / "target").iterdir()] == ["fixtures.json"]
         (own / name).unlink()
 
 
