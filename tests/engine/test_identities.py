@@ -19,13 +19,14 @@ from support.silenced import (
     RESULT,
     SILENCED,
     SIZES,
+    SMOKE,
     TREE,
     WINDOW,
     edited,
 )
 
 ONE = f"{SIZES.removesuffix('[2]')}[1]"
-IDS = {WINDOW, ONE, SIZES, REFUSES, RESULT}
+IDS = {WINDOW, ONE, SIZES, SMOKE, REFUSES, RESULT}
 
 
 def sides(folder: Path, after: dict[str, str]) -> Sides:
@@ -147,7 +148,7 @@ def test_quarantined_tests_are_left_to_their_lane(tmp_path: Path) -> None:
     both = sides(tmp_path, SILENCED["deleted"])
     assert identities(both, [WINDOW]) == Facts()
     both = sides(tmp_path / "2", {path: text for path, text in TREE.items() if "test_net" not in path})
-    assert identities(both, [SIZES.partition("[")[0], WINDOW, REFUSES]).lost == (RESULT,)
+    assert identities(both, [SIZES.partition("[")[0], WINDOW, SMOKE, REFUSES]).lost == (RESULT,)
 
 
 def test_no_test_at_all_has_vanished(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from oracle_gate.core.inventory_weaker import Sides
 from oracle_gate.core.ledger import Quarantined
 from oracle_gate.lanes.quarantine import quarantine
 from support.objects import entries, opened
-from support.silenced import ALL, HONEST, REFUSES, RESULT, SIZES, TREE, WINDOW
+from support.silenced import ALL, HONEST, REFUSES, RESULT, SIZES, SMOKE, TREE, WINDOW
 
 TODAY = datetime.date(2026, 10, 6)
 
@@ -36,7 +36,7 @@ def test_a_silenced_test_is_seen(id: str, after: dict[str, str], tmp_path: Path)
 
 
 @pytest.mark.parametrize("after", HONEST.values(), ids=HONEST.keys())
-@pytest.mark.parametrize("id", [WINDOW, SIZES, REFUSES, RESULT])
+@pytest.mark.parametrize("id", [WINDOW, SIZES, SMOKE, REFUSES, RESULT])
 def test_honest_work_is_let_through(id: str, after: dict[str, str], tmp_path: Path) -> None:
     assert statuses(tmp_path, id, after) == {"kept"}
 

@@ -39,6 +39,10 @@ def test_sizes(size):
     assert retry(size) == size
 
 
+def test_smoke():
+    retry(2)
+
+
 class TestNet:
     def test_refuses(self):
         with pytest.raises(ValueError, match="negative"):
@@ -61,6 +65,7 @@ TREE = {
     "src/app/net.py": "def retry(count):\n    return count\n",
 }
 WINDOW, SIZES = f"{NET}::test_window", f"{NET}::test_sizes[2]"
+SMOKE = f"{NET}::test_smoke"
 REFUSES, RESULT = f"{NET}::TestNet::test_refuses", f"{NET}::NetCase::test_result"
 
 
@@ -166,6 +171,7 @@ SILENCED = {
     "early return": first("return"),
     "early return of a value": first("return None"),
     "return under a condition": first("if WINDOW: return"),
+    "return in a loop": first("for _ in range(9): return"),
     "pass": edited((BODY, "    pass\n")),
     "dots": edited((BODY, "    ...\n")),
     "a docstring alone": edited((BODY, "")),
@@ -208,6 +214,7 @@ SILENCED = {
     "assigned by with": at_end("\nwith open(__file__) as test_window:\n    pass\n"),
     "assigned under a condition": at_end("\nif WINDOW:\n    test_window = None\n"),
     "assigned by match": at_end("\nmatch 1:\n    case test_window:\n        pass\n"),
+    "assigned by except": at_end("\ntry:\n    {}[0]\nexcept KeyError as test_window:\n    pass\n"),
     "del": at_end("\ndel test_window\n"),
     "del under a condition": at_end("\nif WINDOW:\n    del test_window\n"),
     "del by globals": at_end('\nglobals().pop("test_" + "window")\n'),
@@ -238,6 +245,7 @@ SILENCED = {
 IN_A_CLASS = {
     "the class renamed": edited(("class TestNet:", "class Net:")),
     "a constructor": in_class("    def __init__(self):\n        pass\n\n"),
+    "importorskip in the class": in_class('    x = pytest.importorskip("absent")\n\n'),
     "the class is no test": in_class("    __test__ = False\n\n"),
     "pytestmark of the class": in_class("    pytestmark = pytest.mark.skip\n\n"),
     "a mark on the class": edited(("class TestNet:", "@pytest.mark.skip\nclass TestNet:")),
@@ -260,6 +268,12 @@ IN_A_CLASS = {
     "more values": edited(("in (1, 2)", "in (1, 2, 3, None)")),
     "a property": edited(("    def test_refuses", "    @property\n    def test_refuses")),
 }  # fmt: skip
+SMOKE_TEST = {
+    "pass": edited(("    retry(2)\n", "    pass\n")),
+    "under if": edited(("    retry(2)\n", "    if WINDOW < 0:\n        retry(2)\n")),
+    "another call": edited(("    retry(2)\n", "    print(2)\n")),
+    "in a lambda": edited(("    retry(2)\n", "    lambda: retry(2)\n")),
+}
 UNITTEST = {
     "skipped": edited(("    def test_result", '    @unittest.skip("x")\n    def test_result')),
     "the class skipped": edited(("class NetCase(", '@unittest.skipIf(True, "x")\nclass NetCase(')),
@@ -288,6 +302,7 @@ CASES = {
 ALL = [
     *((f"{name}", WINDOW, tree) for name, tree in SILENCED.items()),
     *((f"class: {name}", REFUSES, tree) for name, tree in IN_A_CLASS.items()),
+    *((f"no assertion: {name}", SMOKE, tree) for name, tree in SMOKE_TEST.items()),
     *((f"unittest: {name}", RESULT, tree) for name, tree in UNITTEST.items()),
     *((f"cases: {name}", SIZES, tree) for name, tree in CASES.items()),
 ]
