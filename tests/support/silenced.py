@@ -214,7 +214,7 @@ SILENCED = {
     "assigned by with": at_end("\nwith open(__file__) as test_window:\n    pass\n"),
     "assigned under a condition": at_end("\nif WINDOW:\n    test_window = None\n"),
     "assigned by match": at_end("\nmatch 1:\n    case test_window:\n        pass\n"),
-    "assigned by except": at_end("\ntry:\n    {}[0]\nexcept KeyError as test_window:\n    pass\n"),
+    "assigned by except": at_end("\ntry:\n    x = {}[0]\nexcept KeyError as test_window:\n    pass\n"),
     "del": at_end("\ndel test_window\n"),
     "del under a condition": at_end("\nif WINDOW:\n    del test_window\n"),
     "del by globals": at_end('\nglobals().pop("test_" + "window")\n'),
