@@ -12,8 +12,9 @@ from oracle_gate.core.corpus import Row, parse_rows
 from oracle_gate.core.denyrules import parse_rules
 from oracle_gate.core.settings import parse_settings
 
+from real.harness import is_dropped
 from real.releases import Release, ReleaseError, fetch, read_sources, split
-from real.run import INTENDED, KNOWN, LOST_SPACE, PROJECT, is_dropped
+from real.yamllint_releases import INTENDED, KNOWN, LOST_SPACE, PROJECT
 
 
 def rows() -> dict[str, Row]:

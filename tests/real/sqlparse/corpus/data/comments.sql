@@ -1,0 +1,3 @@
+-- a line
+select a, /* inside */ b -- behind
+from t

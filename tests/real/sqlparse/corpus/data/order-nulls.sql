@@ -1,0 +1,1 @@
+select a, b from t order by a asc nulls first, b desc nulls last, c

@@ -1,0 +1,1 @@
+truncate table t; select a from t

@@ -1,0 +1,1 @@
+create or replace warehouse reporting; alter warehouse reporting suspend; show warehouses
