@@ -1,6 +1,6 @@
 """`nox -s redteam`: every case judged, caught / total by group, this gate beside the articles' listings.
 
-    python tests/redteam/run.py [--group G …] [--only TEXT] [--without-articles] [--table]
+    python tests/redteam/run.py [--group G …] [--only TEXT] [--without-articles] [--table] [--detectors]
 
 Ends non-zero on a wrong verdict. `--table` also writes the table into the README's evidence section.
 """
@@ -25,6 +25,7 @@ from oracle_gate.core.packet import Packet  # noqa: E402
 from redteam import articles, leaks  # noqa: E402
 from redteam.cases import CONTROLS, ELSEWHERE, GROUPS, NOT_CLAIMED  # noqa: E402
 from redteam.cases.threads import PAIRS, SAME_PAIRS, Pair  # noqa: E402
+from redteam.detectors import DETECTORS  # noqa: E402
 from redteam.host import Host, open_host  # noqa: E402
 from redteam.model import Case  # noqa: E402
 
@@ -116,6 +117,20 @@ def judge_pairs(only: str) -> Score:
     return Score(len(chosen), len(chosen) - len(wrong))
 
 
+def switch_off(host: Host) -> int:
+    """Prints every detector with its case, judged with it and without; returns how many rows are wrong."""
+    wrong = 0
+    for detector in DETECTORS:
+        with_it = problem_of(detector.case, host.judge(detector.case))
+        with detector.off():
+            without = problem_of(detector.case, host.judge(detector.case))
+        wrong += bool(with_it) or not without
+        told = "gets through" if without else "STILL CAUGHT"
+        print(f"{detector.name:40} off: {detector.case.name}: {with_it or told}", flush=True)
+    print(f"{len(DETECTORS)} detectors, {wrong} wrong")
+    return wrong
+
+
 def table(scores: dict[str, Score]) -> str:
     """The scores as a table of the README."""
 
@@ -135,7 +150,11 @@ def main() -> int:
     parser.add_argument("--only", default="", help="cases whose name holds this text")
     parser.add_argument("--without-articles", action="store_true")
     parser.add_argument("--table", action="store_true", help="write the README's evidence section")
+    parser.add_argument("--detectors", action="store_true", help="switch the detectors off, one by one")
     options = parser.parse_args()
+    if options.detectors:
+        with tempfile.TemporaryDirectory() as name, open_host(Path(name)) as host:
+            return 1 if switch_off(host) else 0
     wanted = options.group or list(TITLES)
     groups: dict[str, Sequence[Case]] = {
         group: [case for case in cases if options.only in case.name]

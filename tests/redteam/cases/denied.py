@@ -46,6 +46,7 @@ CASES = (
     Case("D20", "context that does not match", edit("src/replay_demo/__init__.py", "no such line", "x"), _REJECTED),
     Case("D20", "one good hunk, one bad", _HONEST + edit("README.md", "no such line", "x"), _REJECTED),
     Case("D24", "denylist of comments", (Add("README.md", "More.\n"),), ("oracle.vacuous",), "hold", base="no denylist"),
+    Case("D20", "2,001 files", b"".join(new(f"docs/{number}") for number in range(2001)), ("intake.too_large",)),
     Case("D", "rename out of the corpus", move("corpus/data/nested.json", "src/nested.json"), _HIT),
     Case("D", "rename into the corpus", (Move("README.md", "corpus/data/README.md"),), _HIT),
     Case("D", "copy of a sealed fixture", move("sealed/fixtures/weights.json", "src/w.json", "copy"), _HIT),

@@ -1,0 +1,121 @@
+"""`nox -s redteam -- --detectors`: each detector switched off, and a case that then gets through.
+
+A detector without such a case would be one that nobody would miss. A row is right when the case gets its
+verdict with the detector and another one without.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: E501 (a table)
+import dataclasses
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+from oracle_gate.commands import judge, judging, judging_approvals
+from oracle_gate.commands.case import Arena, Case, Lane, LaneResult
+from oracle_gate.commands.context import Context
+from oracle_gate.core import commits, denyrules, patching, submission
+from oracle_gate.core.packet import DenylistFacts, Packet, ReplayRow
+from oracle_gate.core.submission import Change
+from oracle_gate.lanes import replay
+from oracle_gate.runner.replayer import TreeReplayer
+from redteam.cases import CONTROLS, GROUPS
+from redteam.model import Case as RedCase
+
+_ALL = {case.name: case for cases in (*GROUPS.values(), CONTROLS) for case in cases}
+
+
+@dataclass(frozen=True)
+class Detector:
+    """What is switched off: attributes of engine modules and their blind replacements; the case that shows it."""
+
+    name: str
+    case: RedCase
+    replaced: tuple[tuple[Any, str, Any], ...]
+    lane: str = ""
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """The engine without this detector."""
+        with ExitStack() as stack:
+            for owner, attribute, blind in self.replaced:
+                stack.enter_context(mock.patch.object(owner, attribute, blind))
+            if self.lane:
+                lanes: Mapping[str, Lane] = {**judging.LANES, self.lane: _silent}
+                stack.enter_context(mock.patch.object(judging, "LANES", lanes))
+                stack.enter_context(mock.patch("redteam.host.LANES", lanes))
+            yield
+
+
+def _silent(_case: Case, _arena: Arena | None) -> LaneResult:
+    """A lane that ran and has nothing to say."""
+    return LaneResult({}, "ran", {})
+
+
+_denylist, _changed_paths, _facts = judging_approvals.denylist, judging.changed_paths, judging.facts
+_finish, _reduce, _work_tree = submission.finish, TreeReplayer._reduce, Context.work_tree
+
+
+def _no_hits(change: Change, oracle: Any) -> DenylistFacts:
+    return dataclasses.replace(_denylist(change, oracle), hits=())
+
+
+def _some_rules(change: Change, oracle: Any) -> DenylistFacts:
+    return dataclasses.replace(_denylist(change, oracle), rules=1)
+
+
+def _no_kinds(change: Change, store: Any) -> tuple[Any, ...]:
+    return tuple(dataclasses.replace(item, kinds=()) for item in _changed_paths(change, store))
+
+
+def _armed(*arguments: Any) -> Packet:
+    packet = _facts(*arguments)
+    return dataclasses.replace(packet, counts={**packet.counts, "pins": 1})
+
+
+def _never_empty(*arguments: Any) -> Change:
+    change = _finish(*arguments)
+    return dataclasses.replace(change, problems=tuple(p for p in change.problems if p.rule != "intake.empty"))
+
+
+def _matches(trial: Any, expected: str, _replayers: Any) -> ReplayRow:
+    return ReplayRow(trial.row.id, "match", expected, expected)
+
+
+def _exited(self: TreeReplayer, job: Any, observation: Any, inside: Any, **options: Any) -> Any:
+    return _reduce(self, job, dataclasses.replace(observation, status="exited"), inside, **options)
+
+
+def _only_tracked(self: Context, _denied: Any, root: Any = None) -> Change:
+    return _work_tree(self, lambda _path: None, root)
+
+
+def _as_written(path: bytes | str) -> str:
+    return path.decode("utf-8", "replace") if isinstance(path, bytes) else path
+
+
+DETECTORS = (
+    Detector("denied paths", _ALL["D rename into the corpus"], ((judging_approvals, "denylist", _no_hits),)),
+    Detector("a denylist without a rule", _ALL["D24 denylist of comments"], ((judging_approvals, "denylist", _some_rules),)),
+    Detector("names folded before they are compared", _ALL["D16 full-width letters"], ((denyrules, "fold", _as_written),)),
+    Detector("ignored files on denied paths", _ALL["D1 untracked file that .gitignore hides"], ((Context, "work_tree", _only_tracked),)),
+    Detector("commit by commit", _ALL["D3 commit of the pins, reverted by the next"], ((commits, "_own_changes", lambda *_: ()),)),
+    Detector("entries that no change may bring", _ALL["D11 symbolic link into the corpus"],
+             ((patching, "forbidden", lambda _: []), (submission, "forbidden", lambda _: []))),
+    Detector("refusals of git apply", _ALL["D20 one good hunk, one bad"], ((patching, "apply_patch", lambda *a: a[2]),)),
+    Detector("a change of nothing", _ALL["G a change of nothing"], ((patching, "finish", _never_empty),)),
+    Detector("an oracle that pins nothing", _ALL["G an oracle that pins nothing"], ((judge, "facts", _armed),)),
+    Detector("digests", _ALL["R an exit code alone"], ((replay, "_judge", _matches),)),
+    Detector("rows that leave processes", _ALL["R5 a daemon that holds stdout"], ((TreeReplayer, "_reduce", _exited),)),
+    Detector("another envelope", _ALL["R3 right only where SOURCE_DATE_EPOCH is set"],
+             ((judging, "replay_elsewhere", lambda _rows, judged, *_: judged),)),
+    Detector("relations", _ALL["R1 wrong on what only relations reach"], (), "relations"),
+    Detector("sealed properties", _ALL["R1 right for pinned inputs alone"], (), "sealed"),
+    Detector("quarantine", _ALL["T1 quarantined test deleted"], (), "quarantine"),
+    Detector("test identities", _ALL["T2 another test deleted"], (), "identities"),
+    Detector("public tests", _ALL["control a new test that fails on purpose"], (), "public"),
+    Detector("kinds of paths", _ALL["G13 setup.py"], ((judging, "changed_paths", _no_kinds),)),
+)  # fmt: skip
