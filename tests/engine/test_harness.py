@@ -117,6 +117,7 @@ def test_an_absent_or_empty_folder_holds(gate: Gate, tmp_path: Path) -> None:
     gate.edit(
         "oracle/gate.toml", "[lanes]", f"[sealed]\ndir = {json.dumps(str(tmp_path / 'none'))}\n\n[lanes]"
     )
+    gate.edit("oracle/gate.toml", ', "relations", "sealed"]', "]")  # the harness requires it all the same
     commit_all(gate.root, "Name a folder outside")
     assert rules(harness(gate, check=4)) == {("sealed.absent", "sealed/MANIFEST.json")}
     seal_folder(tmp_path / "none", {"p_same": HOLDS}, FIXTURES)
