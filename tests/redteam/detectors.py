@@ -21,6 +21,8 @@ from oracle_gate.core import commits, denyrules, patching, submission
 from oracle_gate.core.packet import DenylistFacts, Packet, ReplayRow
 from oracle_gate.core.submission import Change
 from oracle_gate.lanes import replay
+from oracle_gate.lanes.changed_paths import changed_paths
+from oracle_gate.lanes.denylist import denylist
 from oracle_gate.runner.replayer import TreeReplayer
 from redteam.cases import CONTROLS, GROUPS
 from redteam.model import Case as RedCase
@@ -55,20 +57,20 @@ def _silent(_case: Case, _arena: Arena | None) -> LaneResult:
     return LaneResult({}, "ran", {})
 
 
-_denylist, _changed_paths, _facts = judging_approvals.denylist, judging.changed_paths, judging.facts
+_facts = judging.facts
 _finish, _reduce, _work_tree = submission.finish, TreeReplayer._reduce, Context.work_tree
 
 
 def _no_hits(change: Change, oracle: Any) -> DenylistFacts:
-    return dataclasses.replace(_denylist(change, oracle), hits=())
+    return dataclasses.replace(denylist(change, oracle), hits=())
 
 
 def _some_rules(change: Change, oracle: Any) -> DenylistFacts:
-    return dataclasses.replace(_denylist(change, oracle), rules=1)
+    return dataclasses.replace(denylist(change, oracle), rules=1)
 
 
 def _no_kinds(change: Change, store: Any) -> tuple[Any, ...]:
-    return tuple(dataclasses.replace(item, kinds=()) for item in _changed_paths(change, store))
+    return tuple(dataclasses.replace(item, kinds=()) for item in changed_paths(change, store))
 
 
 def _armed(*arguments: Any) -> Packet:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -16,19 +15,19 @@ from unittest import mock
 from oracle_gate.commands import evidence
 from oracle_gate.commands.case import Lane
 from oracle_gate.commands.context import Context, Launch, opened
-from oracle_gate.commands.judge import judged
+from oracle_gate.commands.judge import add_arguments, judged
 from oracle_gate.commands.judging import LANES
 from oracle_gate.core.gitdb import Entries
 from oracle_gate.core.packet import Packet
 from oracle_gate.core.settings import Public
-from oracle_gate.runner.public_tests import TestRun
+from oracle_gate.runner.public_tests import TestRun, run_tests
 from oracle_gate.runner.replayer import Bench
 from redteam.model import Case, Edit, Replace, Write
 from support.gate import Gate, armed_repository, copy_repository
 from support.gitenv import commit_all, git
 from support.quarantined import quarantine
 
-TODAY = datetime.date(2026, 10, 1)
+TODAY = "2026-10-01"
 #: What a human committed on top of the sample project before the change.
 BASES: dict[str, tuple[Edit, ...]] = {
     # Short limits: programs that hang are among the cases.
@@ -63,18 +62,10 @@ class Host:
         context = self._context(case.base)
         self._check_out(case.base)
         try:
-            submitted = self._submit(case)
-            arguments = argparse.Namespace(
-                patch=None,
-                head=None,
-                tree=None,
-                workers=1,
-                sandbox="auto",
-                now=TODAY,
-                approval=[],
-                sealed=None,
-            )
-            vars(arguments).update(submitted)
+            parser = argparse.ArgumentParser()
+            add_arguments(parser)
+            usual = ["--workers", "1", "--now", TODAY]
+            arguments = parser.parse_args([*self._submit(case), *usual])
             return judged(context, arguments, self.folder / "packet.json", lanes_for(case))
         finally:
             self._check_out(case.base)
@@ -112,25 +103,26 @@ class Host:
         git(self.gate.root, "checkout", "--quiet", "--force", "--detach", self.commits[base])
         git(self.gate.root, "clean", "-dfxq", "--exclude=/.gate")
 
-    def _submit(self, case: Case) -> dict[str, object]:
+    def _submit(self, case: Case) -> list[str]:
+        """Delivers a change; returns the words of the command line that name it."""
         if case.way == "patch":
             file = self.folder / "change.patch"
             file.write_bytes(self.patch_of(case))
-            return {"patch": file}
+            return ["--patch", str(file)]
         assert not isinstance(case.change, bytes)
         for edit in case.change:
             edit.apply(self.gate)
         if case.way == "work tree":
-            return {}
+            return []
         git(self.gate.root, "add", "--all", "--force", ".", ":!.gate")
         if case.way == "staged":
-            return {}
+            return []
         head = commit_all(self.gate.root, "Change")
         if case.way == "reverted":
             git(self.gate.root, "revert", "--no-edit", head)
             (self.gate.root / "README.md").open("a").write("More.\n")
             head = commit_all(self.gate.root, "Revert and go on")
-        return {"head": head}
+        return ["--head", head]
 
 
 def lanes_for(case: Case) -> dict[str, Lane] | None:
@@ -148,18 +140,18 @@ def open_host(folder: Path, source: Path | None = None) -> Iterator[Host]:
         armed = source or armed_repository(folder / "armed")
         gate = quarantine(copy_repository(armed, folder / "repository"))
         # The tests of the base run on the base in every judgement: once is enough for a suite.
-        stack.enter_context(mock.patch.object(evidence, "run_tests", _remembering(evidence.run_tests)))
+        stack.enter_context(mock.patch.object(evidence, "run_tests", _remembering(run_tests)))
         yield Host(gate, folder, stack)
 
 
-def _remembering(run_tests: Callable[..., TestRun]) -> Callable[..., TestRun]:
+def _remembering(run: Callable[..., TestRun]) -> Callable[..., TestRun]:
     """The function with a memory for trees whose tests ran already."""
     known: dict[tuple[frozenset[object], bool], TestRun] = {}
 
     def remembered(bench: Bench, tree: Entries, public: Public, *, only_list: bool = False) -> TestRun:
         key = frozenset(tree.items()), only_list
         if key not in known:
-            known[key] = run_tests(bench, tree, public, only_list=only_list)
+            known[key] = run(bench, tree, public, only_list=only_list)
         return known[key]
 
     return remembered

@@ -25,7 +25,12 @@ def third(cases: list[Case]) -> list[Case]:
 
 
 CHEAP = [case for case in DISHONEST if case.rules[0].startswith(_EARLY)]
-JUDGED = [*CHEAP, *third([case for case in DISHONEST if case not in CHEAP]), *third(list(CONTROLS))]
+OUTPUTS: list[Pair] = [*PAIRS, *SAME_PAIRS]
+JUDGED: list[Case] = [
+    *CHEAP,
+    *third([case for case in DISHONEST if case not in CHEAP]),
+    *third(list(CONTROLS)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -36,12 +41,12 @@ def host(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[H
         yield host
 
 
-@pytest.mark.parametrize("case", JUDGED, ids=lambda case: case.name)
+@pytest.mark.parametrize("case", JUDGED, ids=[case.name for case in JUDGED])
 def test_a_case_gets_its_verdict_by_its_rule(case: Case, host: Host) -> None:
     assert problem_of(case, host.judge(case)) == ""
 
 
-@pytest.mark.parametrize("pair", [*PAIRS, *SAME_PAIRS], ids=lambda pair: pair.name)
+@pytest.mark.parametrize("pair", OUTPUTS, ids=[pair.name for pair in OUTPUTS])
 def test_outputs_have_one_digest_when_nothing_differs_that_counts(pair: Pair) -> None:
     assert one_digest(pair) == pair.same
 
@@ -74,7 +79,7 @@ def test_the_readmes_table_counts_the_cases_of_today() -> None:
         if len(cells := line.split("|")) == 6
     }
     totals = {group: len(cases) for group, cases in GROUPS.items()}
-    totals |= {"L": len(leaks.CASES), "outputs": len(PAIRS) + len(SAME_PAIRS), "controls": len(CONTROLS)}
+    totals |= {"L": len(leaks.CASES), "outputs": len(OUTPUTS), "controls": len(CONTROLS)}
     for group, total in totals.items():
         stopped = 0 if group == "controls" else total
         assert rows[TITLES[group]] == f"{stopped} / {total}", f"{group}: run nox -s redteam -- --table"

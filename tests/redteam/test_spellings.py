@@ -48,7 +48,7 @@ def octal(name: str) -> str:
 def lying_patches(draw: st.DrawFn) -> bytes:
     """A patch of one file, at least one of whose headers names a denied path."""
     before, after = draw(PREFIXES)
-    denied, quote = draw(DENIED), draw(st.sampled_from([str, octal]))
+    denied, quote = draw(DENIED), octal if draw(st.booleans()) else str
     where = draw(
         st.sampled_from(["git", "sides", "old", "new", "rename from", "rename to", "copy from", "copy to"])
     )
@@ -58,8 +58,8 @@ def lying_patches(draw: st.DrawFn) -> bytes:
         return quote(prefix + denied) if lies else prefix + HONEST
 
     if where == "git":  # a mode alone: no other header names a path
-        names = f"{quote(before + denied)} {quote(after + denied)}"
-        return f"diff --git {names}\nold mode 100644\nnew mode 100755\n".encode()
+        both = f"{quote(before + denied)} {quote(after + denied)}"
+        return f"diff --git {both}\nold mode 100644\nnew mode 100755\n".encode()
     lines = [f"diff --git {before}{HONEST} {after}{HONEST}"] if draw(st.booleans()) or " " in where else []
     if " " in where:
         verb, side = where.split()
