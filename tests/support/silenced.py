@@ -110,6 +110,7 @@ def indented(text: str) -> str:
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 
+CLASS = BASE[BASE.index("class TestNet") : BASE.index("class NetCase")]
 ASSERT = "    assert result == 3\n"
 HELPER = "    assert actual == expected\n"
 RAISES = '        with pytest.raises(ValueError, match="negative"):\n            retry(-1)\n'
@@ -261,6 +262,7 @@ IN_A_CLASS = {
     ),
     "deleted from the class": at_end("\ndel TestNet.test_refuses\n"),
     "set on the class": at_end("\nTestNet.test_refuses = lambda self: None\n"),
+    "the class under if False": edited((CLASS, "if False:\n" + indented(CLASS))),
     "the class redefined": at_end("\nclass TestNet:\n    pass\n"),
     "any exception": edited(('pytest.raises(ValueError, match="negative")', "pytest.raises(Exception)")),
     "any text": edited((', match="negative"', "")),

@@ -11,7 +11,7 @@ import hashlib
 import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .gitdb import Entries, ObjectStore
 from .inventory_checks import Checks, Members, Reader, is_lazy, own_nodes
@@ -102,6 +102,21 @@ def read_inventory(store: ObjectStore, entries: Entries, folders: tuple[str, ...
     }
 
 
+@dataclass(frozen=True)
+class _Container:
+    """A module, or a class in it with those around it, the outermost first: what holds for all tests in it."""
+
+    id: str
+    module: Scope
+    members: Members
+    classes: tuple[Class, ...] = ()
+    guards: frozenset[str] = frozenset()
+
+
+#: The attributes of what is no class.
+_NONE: Members = {}
+
+
 class _Lister:
     """Lists the tests of one project's files."""
 
@@ -114,40 +129,37 @@ class _Lister:
         """The tests of one file; none when it cannot be parsed."""
         scope = self._project.module(path)
         try:
-            return list(self._module(scope)) if scope else []
+            members = {name: (binding, scope) for name, binding in scope.names.items()} if scope else {}
+            return list(self._inside(_Container(path, scope, members))) if scope else []
         except RecursionError:
             return []
 
-    def _module(self, scope: Scope) -> Iterator[Test]:
-        top = {name: (binding, scope) for name, binding in scope.names.items()}
-        yield from self._container(scope.path, top, (), scope)
-
-    def _container(
-        self, id: str, members: Members, classes: tuple[Class, ...], module: Scope
-    ) -> Iterator[Test]:
-        """The tests of a module or class; `classes` are those around, the outermost first."""
-        if _is_false(members.get("__test__")):
+    def _inside(self, around: _Container) -> Iterator[Test]:
+        """The tests of a module or class."""
+        if _is_false(around.members.get("__test__")):
             return
-        for name, (binding, scope) in members.items():
-            found = _meant(binding, scope)
-            node, place = found or (None, scope)
+        for name, (binding, scope) in around.members.items():
+            node, place = _meant(binding, scope) or (None, scope)
+            guards = around.guards | set(binding.guards)
             if isinstance(node, ast.ClassDef):
                 inner = Class.of(node, place)
+                members = inner.members()
                 if inner.unittest or (
-                    name.startswith("Test") and not {"__init__", "__new__"} & inner.members().keys()
+                    name.startswith("Test") and not {"__init__", "__new__"} & members.keys()
                 ):
-                    yield from self._container(f"{id}::{name}", inner.members(), (*classes, inner), module)
+                    classes = (*around.classes, inner)
+                    yield from self._inside(
+                        _Container(f"{around.id}::{name}", around.module, members, classes, guards)
+                    )
             elif node and name.startswith("test"):
-                yield self._test(f"{id}::{name}", node, place, binding, classes, module)
+                yield self._test(name, node, place, replace(around, guards=guards))
 
-    def _test(
-        self, id: str, node: Function, scope: Scope, binding: Binding, classes: tuple[Class, ...], module: Scope
-    ) -> Test:  # fmt: skip
-        members = classes[-1].members() if classes else {}
+    def _test(self, name: str, node: Function, scope: Scope, around: _Container) -> Test:
+        members, module = around.members if around.classes else _NONE, around.module
         marks = Marks()
         for decorator in reversed(node.decorator_list):  # the order in which pytest joins cases
             marks.add(decorator, scope)
-        for inherited in reversed(classes):
+        for inherited in reversed(around.classes):
             marks.add_class(inherited)
         marks.add_list(module.names.get("pytestmark"), module)
         own = self._reader.function(node, scope, members)
@@ -155,23 +167,20 @@ class _Lister:
         checks.add(own)
         for fixture, place in self._fixtures(node, members, module, marks.fixtures):
             checks.add(self._reader.function(fixture, place, members))
-            marks.varied |= "params" in {
-                word.arg for call in fixture.decorator_list for word in keywords(call)
-            }
-        for part in self._class_bodies(classes):
-            checks.leaving += self._reader.statements(part, {}).leaving
+            marks.varied |= any(
+                word.arg == "params" for call in fixture.decorator_list for word in keywords(call)
+            )
+        for part, place in (pair for inherited in around.classes for pair in inherited.lineage):
+            body = Scope(place.project, place.path, {}, part.body, place)
+            checks.leaving += self._reader.statements(body, _NONE).leaving
         surroundings, leaving = self._surroundings(module)
         checks.leaving += leaving
-        checks.uses = set(own.uses)
-        cases, count = ((), 1) if classes and classes[-1].unittest else marks.cases(module)
+        checks.uses = set(own.uses)  # what a fixture uses does not make up for what the test does not
+        cases, count = ((), 1) if around.classes and around.classes[-1].unittest else marks.cases(module)
         return Test(
-            id, cases, count, marks.found, checks, is_lazy(node), len(_arguments(node)),
-            frozenset(binding.guards), surroundings,
+            f"{around.id}::{name}", cases, count, marks.found, checks, is_lazy(node), len(_arguments(node)),
+            around.guards, surroundings,
         )  # fmt: skip
-
-    def _class_bodies(self, classes: tuple[Class, ...]) -> Iterator[Scope]:
-        for node, scope in (pair for cls in classes for pair in cls.lineage):
-            yield Scope(scope.project, scope.path, {}, node.body, scope)
 
     def _fixtures(
         self, node: Function, members: Members, module: Scope, named: set[str]
@@ -206,7 +215,7 @@ class _Lister:
                 }
                 reached |= further
                 pending += further.values()
-            self._outside[module.path] = (found, self._reader.statements(module, {}).leaving)
+            self._outside[module.path] = (found, self._reader.statements(module, _NONE).leaving)
         return self._outside[module.path]
 
 
