@@ -1,6 +1,5 @@
 """Restore run bits, which a template from an archive loses, and remove folders left empty; no tool depends on it."""
 
-import contextlib
 import sys
 from pathlib import Path
 
@@ -13,9 +12,9 @@ def main() -> int:
         for path in Path().glob(pattern):
             if path.read_bytes().startswith(b"#!"):
                 path.chmod(path.stat().st_mode | 0o111)
-    for folder in EMPTY_WITHOUT_CI:
-        with contextlib.suppress(OSError):  # not empty: there are workflows
-            Path(folder).rmdir()
+    for folder in map(Path, EMPTY_WITHOUT_CI):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
     return 0
 
 

@@ -30,7 +30,9 @@ SANDBOXES = ["auto", "bubblewrap", "landlock", "plain", "none"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print the verdict and the packet's path as JSON")
-    parser.add_argument("--verbose", action="store_true", help="name ids under CI as well")
+    talk = parser.add_mutually_exclusive_group()
+    talk.add_argument("--verbose", action="store_true", help="name ids under CI as well")
+    talk.add_argument("--quiet", action="store_true", help="print the verdict line alone")
 
 
 def add_case_arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +81,7 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
     if arguments.json:
         print(json.dumps({"verdict": packet.verdict, "packet": str(out)}))
     else:
-        show(packet, verbose=arguments.verbose)
+        show(packet, verbose=arguments.verbose, quiet=arguments.quiet)
     return exit_code(packet)
 
 

@@ -10,11 +10,13 @@ from typing import Any
 from ..core.decode import encode, to_json
 from ..core.errors import GateError
 from ..core.packet import Packet
-from ..render import markdown
+from ..render import html, junit, markdown
 
 PACKET = "merge_packet.json"
 PUBLIC = "packet.public.json"
-_BESIDE = (PUBLIC, "run_meta.json", "report.md")
+#: What a human reads, beside the packet; only report.md may be shown to a generator.
+_REPORTS = {"report.md": markdown.render, "report.html": html.render, "junit.xml": junit.render}
+_BESIDE = (PUBLIC, "run_meta.json", *_REPORTS)
 
 
 def refuse_links(path: Path) -> None:
@@ -49,7 +51,8 @@ def write_packet(path: Path, packet: Packet, meta: dict[str, Any]) -> None:
         "unverified": not packet.workspace.verified,
     }
     write_whole(path.with_name(PUBLIC), to_json(public))
-    write_whole(path.with_name("report.md"), markdown.render(packet).encode())
+    for name, render in _REPORTS.items():
+        write_whole(path.with_name(name), render(packet).encode(errors="backslashreplace"))
     write_whole(path.with_name("run_meta.json"), json.dumps(meta, indent=2, sort_keys=True).encode() + b"\n")
     write_whole(path, to_json(encode(packet)))
 

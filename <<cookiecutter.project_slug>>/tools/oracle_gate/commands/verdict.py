@@ -16,10 +16,11 @@ from .context import Context
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("packet", type=Path)
     parser.add_argument("--verbose", action="store_true", help="name ids under CI as well")
+    parser.add_argument("--quiet", action="store_true", help="print the verdict line alone")
 
 
 def run(context: Context, arguments: argparse.Namespace) -> Exit:  # noqa: ARG001
     """Reads the packet strictly; its own verdict and reasons are not looked at."""
     packet = judge(decode_json(Packet, arguments.packet.read_bytes(), str(arguments.packet)))
-    show(packet, verbose=arguments.verbose)
+    show(packet, verbose=arguments.verbose, quiet=arguments.quiet)
     return exit_code(packet)

@@ -8,15 +8,34 @@ from collections import Counter
 
 from ..core.packet import Packet
 from ..core.policy import verdict_line
+from .visible import visible
+
+#: SGR codes of the words that a line may begin with.
+_COLOURS = {"block": "31", "hold": "33", "inspect": "36", "eligible": "32"}
 
 
-def show(packet: Packet, *, verbose: bool = False) -> None:
-    """Prints the packet. Under CI, where a generator may read along, rules and counts but no ids
-    (design, section 4), unless `verbose`."""
+def show(packet: Packet, *, verbose: bool = False, quiet: bool = False) -> None:
+    """Prints the packet, or its last line alone (`quiet`). Under CI, where a generator may read along, rules
+    and counts but no ids (design, section 4), unless `verbose`. Colours on a terminal only."""
     named = verbose or not os.environ.get("CI")
-    for line in _lines(packet, named):
-        print(line)
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    lines = _lines(packet, named)
+    for line in lines[-1:] if quiet else lines:
+        shown = visible(line)
+        print(_coloured(shown) if coloured else shown)
     sys.stdout.flush()
+
+
+def _coloured(line: str) -> str:
+    words = line.split(maxsplit=2)
+    at = 1 if words[:1] == ["verdict"] else 0
+    word = words[at].rstrip(":") if len(words) > at else ""
+    if word in _COLOURS and not line.startswith(" "):
+        return line.replace(word, f"\x1b[1;{_COLOURS[word]}m{word}\x1b[0m", 1)
+    signs = {"+": "32", "-": "31"}
+    if line.startswith("    ") and line[4:5] in signs:
+        return f"\x1b[{signs[line[4]]}m{line}\x1b[0m"
+    return line
 
 
 def _lines(packet: Packet, named: bool) -> list[str]:
