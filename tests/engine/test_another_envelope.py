@@ -11,6 +11,9 @@ from engine.test_replay_lane import BAD, GOOD, OTHER, Scripted
 from oracle_gate.core.corpus import Row
 from oracle_gate.core.packet import ReplayRow
 from oracle_gate.lanes.replay import Replayers, replay_elsewhere
+from oracle_gate.sandbox.bubblewrap import Bubblewrap
+from oracle_gate.sandbox.choice import moved
+from oracle_gate.sandbox.layer import Layer, Visible
 from support.gate import Gate
 from support.gitenv import commit_all
 from support.quick import make_quick, record, rows_text
@@ -70,6 +73,14 @@ def test_rows_that_do_not_match_are_not_asked_again() -> None:
     replayers = Replayers(asked := Scripted(), Scripted(), Scripted())
     assert replay_elsewhere(ROWS, judged, (), 1, replayers) == tuple(judged)
     assert asked.asked == []
+
+
+def test_paths_inside_a_sandbox_are_others_of_the_same_length(tmp_path: Path) -> None:
+    visible = Visible(tmp_path, tmp_path, tmp_path)
+    layers: list[Layer] = [Bubblewrap("bwrap"), moved(Bubblewrap("bwrap"))]
+    one, other = (layer.launch(visible).inside.tree for layer in layers)
+    assert one != other
+    assert len(one) == len(other)
 
 
 KNOWS_THE_GATE = {

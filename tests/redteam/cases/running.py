@@ -38,7 +38,6 @@ CASES = (
     Case("R1", "wrong on what only relations reach", (_format("    if b'00e9' in data:\n        return data"),), ("relations.broken",)),
     Case("R3", "right only where the hash seed is the gate's", (_main("    import os\n    if os.environ.get('PYTHONHASHSEED') != '0':\n        return 0"),), _DRIFT),
     Case("R3", "right only where SOURCE_DATE_EPOCH is set", (_main("    import os\n    if 'SOURCE_DATE_EPOCH' not in os.environ:\n        return 0"),), _DRIFT),
-    Case("R3", "right only in a path of the gate", (_main("    import os, re\n    if not re.fullmatch('.*/(tree|[0-9]{6}/tree)', os.getcwd()) and '--in-place' not in str(arguments):\n        return 0"),), _DRIFT),
     Case("R5", "a daemon that holds stdout", (first_code("import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(20); os._exit(0)"),), _MISBEHAVED),
     Case("R6", "a hang", (_main("    import time\n    time.sleep(60)"),), _MISBEHAVED),
     Case("R7", "a hang when tests are collected", (Write("tests/public/conftest.py", "import time\ntime.sleep(60)\n"),), ("tests.vanished",)),
