@@ -1,0 +1,97 @@
+"""Layers through the command line: which one is used, what the packet says of it, equal digests."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Literal, cast
+
+import pytest
+from oracle_gate.commands import replayers
+from oracle_gate.commands.context import Context
+from oracle_gate.core.errors import GateError
+from oracle_gate.core.oracle import Oracle
+from oracle_gate.core.settings import Settings
+from oracle_gate.runner.environment import Subject
+from oracle_gate.sandbox.landlock import Landlock
+from oracle_gate.sandbox.layer import Confinement, Inside, Launch, Visible
+from oracle_gate.sandbox.probes import PROBES
+from support.gate import Gate
+from support.gitenv import commit_all
+
+
+@pytest.fixture
+def isolated(gate: Gate) -> Gate:
+    """The armed sample, held to isolation; its digests were recorded without any."""
+    gate.edit("oracle/gate.toml", 'require = "plain"', 'require = "isolated"')
+    commit_all(gate.root, "Require isolation")
+    return gate
+
+
+def only_git(folder: Path) -> dict[str, str]:
+    """An environment whose PATH has git and nothing else."""
+    folder.mkdir()
+    (folder / "git").symlink_to(str(shutil.which("git")))
+    return {"PATH": str(folder)}
+
+
+def test_without_bubblewrap_landlock_holds_and_gives_the_digests_of_plain(
+    isolated: Gate, tmp_path: Path
+) -> None:
+    isolated.run("judge", env=only_git(tmp_path / "bin"), check=0)
+    packet = isolated.packet()
+    assert packet["sandbox"]["mode"] == "landlock"
+    assert packet["sandbox"]["probes"] == dict.fromkeys(PROBES, "blocked")
+    assert packet["verdict"] == "none"
+    assert packet["counts"]["match"] == packet["counts"]["rows"]
+
+
+def test_a_bubblewrap_that_fails_is_passed_over(isolated: Gate, tmp_path: Path) -> None:
+    environment = only_git(tmp_path / "bin")
+    fake = tmp_path / "bin/bwrap"
+    fake.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    isolated.run("judge", env=environment, check=0)
+    assert isolated.packet()["sandbox"]["mode"] == "landlock"
+
+
+def test_plain_and_none_are_never_enough_where_isolation_is_required(isolated: Gate) -> None:
+    for sandbox in ("plain", "none"):
+        isolated.run("judge", "--sandbox", sandbox, check=4)
+        assert {reason["rule"] for reason in isolated.packet()["reasons"]} == {"sandbox.insufficient"}, (
+            sandbox
+        )
+    assert isolated.packet()["sandbox"]["mode"] == "none"
+
+
+class _Refused:
+    """A layer whose kernel refuses it."""
+
+    name: Literal["landlock"] = "landlock"
+    protects_tree = True
+
+    def launch(self, visible: Visible) -> Launch:
+        inside = Inside(str(visible.tree), str(visible.scratch), str(visible.code))
+        return Launch(inside, prefix=("/bin/false",), confinement=Confinement())
+
+
+def test_with_both_refused_nothing_is_left_to_run_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(replayers, "candidates", lambda _wanted: [GateError("bwrap fails"), _Refused()])
+    monkeypatch.setattr(replayers, "subject_of", lambda *_: Subject(Path(sys.executable)))
+    context = SimpleNamespace(own=tmp_path)
+    oracle = SimpleNamespace(settings=Settings(), requirements=b"")
+    found = replayers.isolation(cast(Context, context), cast(Oracle, oracle))
+    assert found.layer is None
+    assert (found.facts.mode, found.facts.required) == ("not_run", "isolated")
+    assert "bwrap fails" in found.facts.problem
+    assert "a worker does not start" in found.facts.problem
+
+
+def test_landlock_names_only_what_programs_need(tmp_path: Path) -> None:
+    visible = Visible(tmp_path / "tree", tmp_path / "scratch", tmp_path / "code")
+    confinement = Landlock().launch(visible).confinement
+    assert confinement is not None
+    assert confinement.writable == (str(tmp_path / "scratch"), "/dev/null")
+    assert not any(path in ("/", "/etc", "/proc", "/home", "/dev") for path in confinement.readable)
