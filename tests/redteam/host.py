@@ -40,10 +40,12 @@ BASES: dict[str, tuple[Edit, ...]] = {
     "no denylist": (Write("oracle/denylist.txt", "# oracle/\n\n"),),
     "unarmed": (Write("oracle/digests.json", "{}\n"), Write("oracle/provenance.json", "{}\n")),
 }
-#: The lane that finds what a blocking rule of this kind says. Other lanes could only add reasons.
-_LANE_OF = {
-    "replay": "replay", "relations": "relations", "properties": "sealed", "fixtures": "sealed",
-    "quarantine": "quarantine",
+_TESTS = ("quarantine", "identities", "public")
+#: The lanes that find what a rule of this kind says; others could only add reasons that weigh more. Controls,
+#: where there must be no other reason, are judged by all lanes.
+_LANES_OF: dict[str, tuple[str, ...]] = {
+    "replay": ("replay",), "relations": ("relations",), "properties": ("sealed",), "quarantine": ("quarantine",),
+    "tests": _TESTS, "test_config": _TESTS, "build": _TESTS, "dependencies": _TESTS, "agent_config": _TESTS,
 }  # fmt: skip
 
 
@@ -126,10 +128,11 @@ class Host:
 
 
 def lanes_for(case: Case) -> dict[str, Lane] | None:
-    """The lanes that a case needs: all, unless the blocking rule that it must get is one lane's."""
-    names = {_LANE_OF.get(rule.partition(".")[0], "") for rule in case.rules}
-    if case.verdict != "block" or "" in names:
+    """The lanes that a case needs; None means all."""
+    needed = [_LANES_OF.get(rule.partition(".")[0]) for rule in case.rules]
+    if case.id in ("control", "slop-code-bench#16") or not needed or None in needed:
         return None
+    names = {name for lanes in needed for name in lanes or ()}
     return {name: lane for name, lane in LANES.items() if name in names}
 
 
