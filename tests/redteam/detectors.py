@@ -105,7 +105,7 @@ DETECTORS = (
     Detector("names folded before they are compared", _ALL["D16 full-width letters"], ((denyrules, "fold", _as_written),)),
     Detector("ignored files on denied paths", _ALL["D1 untracked file that .gitignore hides"], ((Context, "work_tree", _only_tracked),)),
     Detector("commit by commit", _ALL["D3 commit of the pins, reverted by the next"], ((commits, "_own_changes", lambda *_: ()),)),
-    Detector("entries that no change may bring", _ALL["D11 symbolic link into the corpus"],
+    Detector("names that no change may bring together", _ALL["D16 two spellings of one name"],
              ((patching, "forbidden", lambda _: []), (submission, "forbidden", lambda _: []))),
     Detector("refusals of git apply", _ALL["D20 one good hunk, one bad"], ((patching, "apply_patch", lambda *a: a[2]),)),
     Detector("a change of nothing", _ALL["G a change of nothing"], ((patching, "finish", _never_empty),)),
