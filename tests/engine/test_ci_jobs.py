@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +14,9 @@ from typing import Any
 import pytest
 from oracle_gate.commands.ci_verdict import CONCLUSIONS, Handed, check_run, decide
 from oracle_gate.core.policy import SEVERITY
+from support.baking import TEMPLATE
 from support.gate import Gate, run_gate
-from support.gitenv import commit_all, git
+from support.gitenv import commit_all, git, git_env
 
 BASE, HEAD, PACK = "b" * 40, "a" * 40, "c" * 64
 
@@ -195,3 +198,21 @@ def test_no_step_names_what_nobody_may_see() -> None:
     check = check_run(CUT, handed(rules={"replay.drift": 3}, verdict="block").line, HEAD, BASE, BASE)
     assert "replay.drift" in check["output"]["summary"]
     assert "3" not in check["output"]["summary"].replace(BASE, "")
+
+
+@pytest.mark.parametrize(("new", "code", "conclusion"), [("-l", 0, "success"), ("-c", 1, "failure")])
+def test_the_plain_host_of_the_documentation(
+    new: str, code: int, conclusion: str, quick: Gate, tmp_path: Path
+) -> None:
+    [script] = re.findall(r"(?ms)^```sh\n(.*?)^```$", (TEMPLATE / "docs/ci.md").read_text(encoding="utf-8"))
+    quick.edit("src/prog.sh", "wc -l", f"wc {new} ")
+    ci = host(quick)
+    here = tmp_path / "host"
+    here.mkdir()
+    places = {"REMOTE": str(ci.remote), "BRANCH": "main", "CHANGE": "refs/heads/change"}
+    done = subprocess.run(
+        ["sh", "-ec", script], cwd=here, env=git_env() | places, capture_output=True, text=True, check=False,
+        timeout=300,
+    )  # fmt: skip
+    assert done.returncode == code, done.stdout + done.stderr
+    assert json.loads((here / "check.json").read_text())["conclusion"] == conclusion
