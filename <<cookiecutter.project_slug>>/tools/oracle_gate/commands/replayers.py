@@ -10,6 +10,7 @@ from ..core.errors import Exit, GateError
 from ..core.gitdb import Entries
 from ..core.oracle import Oracle
 from ..core.packet import SandboxFacts
+from ..runner.identity import identity
 from ..runner.probing import probe
 from ..runner.replayer import Bench, TreeReplayer, subject_of, worker_count
 from ..sandbox.choice import candidates
@@ -61,7 +62,7 @@ def isolation(context: Context, oracle: Oracle, wanted: str = "auto") -> Isolati
             states = probe(candidate, subject)
             opened = sorted(name for name, state in states.items() if state != "blocked")
             if not opened or wanted == candidate.name:
-                layers = (candidate.name, "no_new_privs", "rlimits", "session")
+                layers = (candidate.name, "no_new_privs", "rlimits", "session", identity(subject).note)
                 return Isolation(candidate, SandboxFacts(candidate.name, required, layers, "", states))
             raise GateError(f"leaves open: {', '.join(opened)}")
         except GateError as error:

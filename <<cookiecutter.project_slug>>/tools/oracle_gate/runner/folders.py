@@ -76,13 +76,13 @@ def remove_folder(path: Path) -> None:
 
 
 def make_read_only(tree: Path) -> None:
-    """Takes the write permission from everything; root writes all the same."""
+    """Lets everybody read and nobody write, whatever the umask was; root writes all the same."""
     top = os.open(tree, OPEN_FOLDER)
     try:
         for entry in walk(top):
-            mode = stat.S_IMODE(entry.info.st_mode)
+            runs = entry.leaving or entry.info.st_mode & stat.S_IXUSR
             if entry.leaving or stat.S_ISREG(entry.info.st_mode):
-                os.chmod(entry.name, mode & 0o555, dir_fd=entry.folder)
+                os.chmod(entry.name, 0o555 if runs else 0o444, dir_fd=entry.folder)
         os.fchmod(top, 0o555)
     finally:
         os.close(top)
@@ -94,3 +94,4 @@ def copy_code(destination: Path) -> None:
     target.mkdir(parents=True)
     for module in sorted((Path(__file__).parent / "inside").glob("*.py")):
         shutil.copyfile(module, target / module.name)
+    make_read_only(destination)

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..sandbox.layer import Layer
 from .environment import STANDARD, Envelope, Subject
 from .folders import copy_code, temporary_folder
+from .identity import identity
 from .job import DEFAULT_LIMITS, Job, Limits, TreeSource
 from .schedule import Reduce, Schedule, Slot, T
 from .workplace import Workplace, write_tree
@@ -38,6 +39,7 @@ class Pool:
         self._subject = subject
         self._workers = workers
         self._limits = limits
+        self._user = identity(subject).user if layer.name != "plain" else None
         self._open: list[Workplace] = []
         self._idle: list[Workplace] = []
         self._opened = 0
@@ -47,6 +49,8 @@ class Pool:
     def __enter__(self) -> Pool:
         with contextlib.ExitStack() as stack:
             self._base = stack.enter_context(temporary_folder())
+            if self._user is not None:
+                self._base.chmod(0o711)
             copy_code(self._base / "code")
             if self._layer.protects_tree:
                 self._shared_tree = write_tree(self._source, self._base / "tree")
@@ -87,7 +91,7 @@ class Pool:
         # Names of one length: a path's length must not tell the workers apart.
         folder = self._base / f"{self._opened:06}"
         place = Workplace(folder, self._base / "code", self._shared_tree, self._source, self._layer,
-                          self._subject, self._limits)  # fmt: skip
+                          self._subject, self._limits, self._user)  # fmt: skip
         self._open.append(place)
         return place
 

@@ -37,7 +37,9 @@ class Answer:
 class WorkerProcess:
     """A started worker; `close` must be called. Raises GateError when it does not start."""
 
-    def __init__(self, launch: Launch, interpreter: str, setup: Mapping[str, object]) -> None:
+    def __init__(
+        self, launch: Launch, interpreter: str, setup: Mapping[str, object], user: int | None = None
+    ) -> None:
         self._descriptors: list[int] = []
         self._process: subprocess.Popen[bytes] | None = None
         try:
@@ -45,7 +47,7 @@ class WorkerProcess:
                 self._keep(os.memfd_create(name))
                 for name in ("stdin", "stdout", "stderr", "changes", "diagnostics")
             )
-            self._spawn(launch, interpreter)
+            self._spawn(launch, interpreter, user)
             self._send(setup)
             self._wait_until_ready()
         except BaseException:
@@ -56,7 +58,7 @@ class WorkerProcess:
         self._descriptors.append(descriptor)
         return descriptor
 
-    def _spawn(self, launch: Launch, interpreter: str) -> None:
+    def _spawn(self, launch: Launch, interpreter: str, user: int | None) -> None:
         """Starts the process; the gate keeps its ends of three pipes: requests, answers, life."""
         requests, self._requests = os.pipe()
         self._answers, answers = os.pipe()
@@ -74,6 +76,9 @@ class WorkerProcess:
                 cwd="/",
                 env={"LC_ALL": "C.UTF-8", **launch.env},
                 start_new_session=True,
+                user=user,
+                group=user,
+                extra_groups=None if user is None else [],
             )
         except OSError as error:
             raise GateError(f"cannot start a worker: {error}", todo="see `gate.py doctor`") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -19,7 +20,7 @@ class Workplace:
 
     def __init__(
         self, folder: Path, code: Path, shared_tree: Path | None, source: TreeSource, layer: Layer,
-        subject: Subject, limits: Limits,
+        subject: Subject, limits: Limits, user: int | None,
     ) -> None:  # fmt: skip
         self._folder = folder
         self._source = source
@@ -28,6 +29,9 @@ class Workplace:
         self._programs: dict[str, Path | None] = {}
         scratch = folder / "scratch"
         scratch.mkdir(parents=True)
+        if user is not None:
+            folder.chmod(0o755)
+            os.chown(scratch, user, user)
         self._tree = shared_tree or write_tree(source, folder / "tree")
         launch = layer.launch(Visible(self._tree, scratch, code, _read_only(subject)))
         self.inside: Inside = launch.inside
@@ -40,7 +44,7 @@ class Workplace:
             "limits": limits.resources(),
             "confinement": asdict(launch.confinement) if launch.confinement else None,
         }
-        self.worker = WorkerProcess(launch, sys.executable, setup)
+        self.worker = WorkerProcess(launch, sys.executable, setup, user)
 
     def start(self, job: Job, envelope: Envelope) -> bool:
         """Hands a job to the idle worker; False when the worker is dead."""
