@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from oracle_gate.core.decode import to_json
 from oracle_gate.core.errors import GateError
 from oracle_gate.core.manifest import Manifest, SealedFixture, SealedProperty, parse_manifest
-from support.article_b import MANIFEST
+from support.article_b import FREEZES, MANIFEST
+from support.schema_files import FOLDER
 
 DIGEST = "a1" * 32
 
@@ -102,3 +104,20 @@ def test_what_is_wrong_is_said_with_its_line(value: Any, complaint: str) -> None
 def test_a_duplicate_id_names_its_line() -> None:
     with pytest.raises(GateError, match=r"sealed/MANIFEST.json:\d+: 'p' is a duplicate"):
         parse(document(properties=document()["properties"] * 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        (
+            "sealed-oracle-v1",
+            [json.loads(MANIFEST), document()],
+            [document(extra=1), a_fixture(sha256="x"), {}],
+        ),
+        ("freeze-ledger-v1", [json.loads(FREEZES)], [{}, {"schema": "freeze-ledger-v1", "entries": [{}]}]),
+    ],
+)
+def test_the_schemas_say_the_same(name: str, good: list[Any], bad: list[Any]) -> None:
+    validator = Draft202012Validator(json.loads((FOLDER / f"{name}.schema.json").read_bytes()))
+    assert all(validator.is_valid(item) for item in good)
+    assert not any(validator.is_valid(item) for item in bad)
