@@ -82,10 +82,9 @@ def make_project(
 
 
 def read_folder(folder: Path) -> Sources:
-    """The files below a folder of this repository, by their path in it."""
-    return {
-        str(file.relative_to(folder)): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()
-    }
+    """The files below a folder of this repository, by their path in it; not its .gitattributes."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file() and file.name != ".gitattributes")
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
 def lay(root: Path, sources: Sources) -> None:
@@ -116,8 +115,9 @@ def answer(gate: Gate, *words: str, codes: tuple[int, ...] = (0,)) -> subprocess
 
 
 def arm(gate: Gate) -> None:
-    """Builds the environment, pins the corpus, commits the pins; prints what record says."""
+    """Builds the environment, seals, pins the corpus, commits; prints what record says."""
     answer(gate, "env")
+    answer(gate, "seal")  # nothing but the empty freeze ledger
     digest = answer(gate, "record", "--print-digest").stdout.strip()
     done = answer(gate, "record", "--reviewed-by", REVIEWER, "--corpus-sha256", digest)
     print(textwrap.indent(done.stderr + done.stdout, "  "), end="", flush=True)

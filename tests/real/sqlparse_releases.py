@@ -14,7 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from real.harness import (
-    Case, Checks, Judgement, arm, cut_release, is_clean, judge, make_project, read_folder, read_releases, show,
+    Case,
+    Checks,
+    Judgement,
+    arm,
+    cut_release,
+    is_clean,
+    judge,
+    make_project,
+    read_folder,
+    read_releases,
+    show,
 )  # fmt: skip
 from real.releases import Release
 
@@ -49,7 +59,9 @@ PREDICTIONS: Mapping[str, Prediction] = {
     "primary-key": Prediction(False, "PRIMARY KEY is parsed otherwise, but both words were keywords before"),
     "truncate": Prediction(False, "TRUNCATE is classed as DDL; keywords of every class are put in capitals"),
     "grant": Prediction(False, "GRANT is classed as DCL; keywords of every class are put in capitals"),
-    "semicolons": Prediction(False, "the semicolon's removal is an option of the library, not of the program"),
+    "semicolons": Prediction(
+        False, "the semicolon's removal is an option of the library, not of the program"
+    ),
     "help": Prediction(False, "no option of the program is mentioned"),
     "keywords-upper": UNMENTIONED,
     "identifiers-capitalize": UNMENTIONED,
@@ -84,7 +96,11 @@ def show_predictions(judgement: Judgement, checks: Checks) -> None:
     for row, prediction in PREDICTIONS.items():
         observed = row in judgement.drift
         disproved += [row] if observed != prediction.drifts else []
-        verdict = "" if observed == prediction.drifts else f"WRONG PREDICTION: {WRONG.get(row, 'not looked into')}; "
+        verdict = (
+            ""
+            if observed == prediction.drifts
+            else f"WRONG PREDICTION: {WRONG.get(row, 'not looked into')}; "
+        )
         print(f"  {row:30}{words[prediction.drifts]:10}{words[observed]:9}{verdict}{prediction.why}")
     print(f"  {len(PREDICTIONS) - len(disproved)} of {len(PREDICTIONS)} predictions right")
     checks.expect("the wrong predictions are those already known", set(disproved) == set(WRONG))
@@ -93,7 +109,9 @@ def show_predictions(judgement: Judgement, checks: Checks) -> None:
 def run(folder: Path, cache: Path, checks: Checks) -> None:
     """Arms 0.4.4 in `folder` and judges 0.5.0."""
     old, new = read_releases((OLD, NEW), cache)
-    rows = [json.loads(line)["id"] for line in (PROJECT / "corpus/inputs.jsonl").read_text("utf-8").splitlines()]
+    rows = [
+        json.loads(line)["id"] for line in (PROJECT / "corpus/inputs.jsonl").read_text("utf-8").splitlines()
+    ]
     checks.expect(f"a prediction for each of {len(rows)} rows", sorted(rows) == sorted(PREDICTIONS))
     gate = make_project(folder, "sqlparse", old | read_folder(PROJECT), SETTINGS)
     arm(gate)

@@ -13,7 +13,16 @@ from support.baking import SCAFFOLD
 from support.gate import Gate
 
 from real.harness import (
-    Case, Checks, Judgement, arm, is_clean, judge, make_project, read_folder, read_releases, show,
+    Case,
+    Checks,
+    Judgement,
+    arm,
+    is_clean,
+    judge,
+    make_project,
+    read_folder,
+    read_releases,
+    show,
 )  # fmt: skip
 from real.releases import Sources
 from real.yamllint_releases import NEW, OLD, PROJECT, SETTINGS, cut_refactoring
@@ -58,7 +67,9 @@ def show_tests(judgement: Judgement, lost: list[str], checks: Checks) -> None:
           f"{len(own['failed'])} failed")  # fmt: skip
     checks.expect(f"tests lost: {', '.join(lost) or 'none'}", tests["lost"] == lost)
     checks.expect("no other test is missed", not tests["newly_skipped"] + tests["weakened"])
-    checks.expect(f"more than {LEAST_GREEN} tests are green on the base", public["green_on_base"] > LEAST_GREEN)
+    checks.expect(
+        f"more than {LEAST_GREEN} tests are green on the base", public["green_on_base"] > LEAST_GREEN
+    )
     checks.expect("all of them pass over the patch", base["passed"] == public["green_on_base"])
     checks.expect("the patch's own are as many, less the lost", own["passed"] == base["passed"] - len(lost))
 
@@ -74,5 +85,7 @@ def run(folder: Path, cache: Path, checks: Checks) -> None:
         judgement = judge(gate, case.patch)
         show(case, judgement, checks)
         show_tests(judgement, lost, checks)
-    checks.expect("the deletion's patch names only the test's file", deletion.patch.count(b"diff --git ") == 1)
+    checks.expect(
+        "the deletion's patch names only the test's file", deletion.patch.count(b"diff --git ") == 1
+    )
     is_clean(gate, checks)

@@ -22,7 +22,17 @@ from pathlib import Path
 from support.gate import Gate
 
 from real.harness import (
-    Case, Checks, Judgement, arm, cut_release, is_clean, judge, make_project, read_folder, read_releases, show,
+    Case,
+    Checks,
+    Judgement,
+    arm,
+    cut_release,
+    is_clean,
+    judge,
+    make_project,
+    read_folder,
+    read_releases,
+    show,
 )  # fmt: skip
 from real.releases import Release, Sources
 
