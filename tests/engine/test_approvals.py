@@ -134,7 +134,7 @@ def test_another_file_name(keys: Keys, signers: Signers) -> None:
 def test_signed_but_not_what_approve_writes(old: bytes, new: bytes, keys: Keys, signers: Signers) -> None:
     data = drift().data.replace(old, new, 1)
     assert data != drift().data
-    said = complaint(Submitted("oracle/approvals/x.json", data, keys.sign(data)), signers)
+    said = complaint(Submitted("given.json", data, keys.sign(data)), signers)
     assert said
     assert "no allowed signer" not in said
 
