@@ -345,6 +345,7 @@ HONEST = {
     "a conftest with a fixture": {
         **TREE, "tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef server():\n    return 1\n"
     },
+    "a conftest that ignores nothing": {**TREE, "tests/conftest.py": "collect_ignore = []\n"},
     "a new file": {**TREE, "tests/test_more.py": "def test_more():\n    assert 1 + 1 == 2\n"},
     "tests in another order": {**TREE, NET: BASE.replace(TEST, "") + "\n\n" + TEST},
 }  # fmt: skip

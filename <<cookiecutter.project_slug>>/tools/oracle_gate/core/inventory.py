@@ -261,7 +261,9 @@ def _effects(body: list[ast.stmt]) -> Iterator[ast.AST]:
 def _suspicious(scope: Scope) -> Iterator[str]:
     """Ways in which a module may change other code, hook into pytest or choose what it collects."""
     for name in _SETTINGS:
-        if name in scope.names:
+        if name in scope.names and getattr(
+            scope.names[name].node, "elts", True
+        ):  # an empty list says nothing
             yield f"{name} = {scope.spelled(ast.Name(name, ast.Load()))}"
     for node in ast.walk(ast.Module(scope.body, [])):
         if isinstance(node, ast.Name) and node.id in _DYNAMIC:
