@@ -76,7 +76,10 @@ PREDICTIONS: Mapping[str, Prediction] = {
     "absent-file": UNMENTIONED,
 }
 #: Predictions that the first run disproved: row -> what was overlooked.
-WRONG: Mapping[str, str] = {}
+WRONG: Mapping[str, str] = {
+    "snowflake-warehouse": "the change log names no keyword, and WAREHOUSE is not among those that were added",
+    "order-nulls": "the clause is grouped anew below the top level only; the layout of this one is the same",
+}
 
 
 def expected() -> dict[str, str]:
@@ -84,7 +87,7 @@ def expected() -> dict[str, str]:
     return {
         row: WRONG.get(row, prediction.why)
         for row, prediction in PREDICTIONS.items()
-        if prediction.drifts != (row in WRONG)
+        if prediction.drifts != (row in WRONG)  # a wrong one turns round
     }
 
 

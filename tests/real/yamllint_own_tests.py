@@ -27,12 +27,19 @@ from real.harness import (
 from real.releases import Sources
 from real.yamllint_releases import NEW, OLD, PROJECT, SETTINGS, cut_refactoring
 
+INPUTS, ROWS = "corpus/inputs.jsonl", 5
 PUBLIC = {("public", "paths"): '["tests"]'}
 #: The test that the patch deletes.
 FILE, CLASS, METHOD = "tests/rules/test_commas.py", "CommaTestCase", "test_before_max"
 LOST = f"{FILE}::{CLASS}::{METHOD}"
 #: yamllint 1.32.0 has more tests than this; fewer green ones would mean that the lane sees little of them.
 LEAST_GREEN = 150
+
+
+def few_rows() -> Sources:
+    """The first rows on yamllint: they arm the oracle, the tests are what this is about."""
+    lines = (PROJECT / INPUTS).read_bytes().splitlines(keepends=True)
+    return {INPUTS: b"".join(lines[:ROWS])}
 
 
 def requirements() -> Sources:
@@ -77,7 +84,8 @@ def show_tests(judgement: Judgement, lost: list[str], checks: Checks) -> None:
 def run(folder: Path, cache: Path, checks: Checks) -> None:
     """Arms 1.32.0 and its tests in `folder`; judges the deletion and the refactoring."""
     old, _new = read_releases((OLD, NEW), cache)
-    gate = make_project(folder, "yamllint", old | read_folder(PROJECT) | requirements(), SETTINGS | PUBLIC)
+    files = old | read_folder(PROJECT) | few_rows() | requirements()
+    gate = make_project(folder, "yamllint", files, SETTINGS | PUBLIC)
     arm(gate)
     deletion = Case(f"{LOST} deleted", cut_deletion(gate), "inspect", 5, {})
     refactoring = Case("refactoring of 1.32.0", cut_refactoring(gate), "eligible", 0, {})
