@@ -52,6 +52,14 @@ def test_what_the_base_gives_there_as_well_is_no_fault_of_the_patch() -> None:
     assert elsewhere({}, {})[0] == {}
 
 
+def test_a_base_that_misbehaves_there_holds() -> None:
+    found, asked = elsewhere(EVERY_BAD, dict.fromkeys(IDS, ("timeout",)))
+    assert sorted(found) == sorted(asked)
+    assert {(row.status, row.detail) for row in found.values()} == {
+        ("base_mismatch", "the base misbehaves: timeout in another envelope")
+    }
+
+
 def test_a_patch_that_wavers_or_hangs_there_is_told_apart() -> None:
     found, _ = elsewhere(EVERY_BAD, {}, again=dict.fromkeys(IDS, (OTHER,)))
     assert {row.status for row in found.values()} == {"unstable"}

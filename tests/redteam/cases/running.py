@@ -36,8 +36,8 @@ def _format(code: str) -> Edit:
 CASES = (
     Case("R1", "right for pinned inputs alone", (_format("    if b'grams' in data or b'fcber' in data:\n        return b'{}\\n'"),), _SEALED),
     Case("R1", "wrong on what only relations reach", (_format("    if b'00e9' in data:\n        return data"),), ("relations.broken",)),
-    Case("R3", "right only where the hash seed is the gate's", (_main("    import os\n    if os.environ.get('PYTHONHASHSEED') != '0':\n        return 0"),), _DRIFT),
-    Case("R3", "right only where SOURCE_DATE_EPOCH is set", (_main("    import os\n    if 'SOURCE_DATE_EPOCH' not in os.environ:\n        return 0"),), _DRIFT),
+    Case("R3", "right only where the hash seed is the gate's", (first_code("import os\nif os.environ.get('PYTHONHASHSEED') != '0': os._exit(0)"),), _DRIFT),
+    Case("R3", "right only where SOURCE_DATE_EPOCH is set", (first_code("import os\nif 'SOURCE_DATE_EPOCH' not in os.environ: os._exit(0)"),), _DRIFT),
     Case("R5", "a daemon that holds stdout", (first_code("import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(20); os._exit(0)"),), _MISBEHAVED),
     Case("R6", "a hang", (_main("    import time\n    time.sleep(60)"),), _MISBEHAVED),
     Case("R7", "a hang when tests are collected", (Write("tests/public/conftest.py", "import time\ntime.sleep(60)\n"),), ("tests.vanished",)),

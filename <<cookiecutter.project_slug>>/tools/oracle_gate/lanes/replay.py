@@ -69,7 +69,8 @@ def replay_elsewhere(
     """A sample of the matching rows once more, by replayers in another envelope; returns all rows judged.
 
     A program that recognises the gate by its paths or variables differs there from its pin. `sensitive` rows
-    depend on the envelope by themselves, and so does what the base gives as well: neither counts.
+    depend on the envelope by themselves, and so do those of which the base gives something else as well: neither
+    counts. A base that misbehaves there holds, as it does anywhere.
     """
     matched = {item.id: item.expected for item in judged if item.status == "match"}
     fit = [row for row in rows if row.id in matched and row.id not in sensitive]
@@ -77,8 +78,12 @@ def replay_elsewhere(
     sample = random.Random(seed).sample(fit, number)  # noqa: S311  (a seed that the patch does not know)
     found = {}
     for row in sample:
-        again = _judge(_once(replayers.patch, row), matched[row.id], replayers)
-        if again.status not in ("match", "base_mismatch"):
+        trial, pinned = _once(replayers.patch, row), ("exited", matched[row.id])
+        if trial.result == pinned:
+            continue
+        base = _once(replayers.base, row)
+        if base.status != "exited" or base.result == pinned:
+            again = _judge(trial, matched[row.id], replayers)
             detail = " ".join(filter(None, (again.detail, "in another envelope")))
             found[row.id] = dataclasses.replace(again, detail=detail)
     return tuple(found.get(item.id, item) for item in judged)
