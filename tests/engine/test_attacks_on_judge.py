@@ -305,13 +305,16 @@ def test_the_callers_git_variables_change_nothing(quick: Gate, tmp_path: Path) -
 @pytest.mark.parametrize(
     "path",
     ["oracle/digests.json", "oracle/gate.toml", "oracle/denylist.txt", "corpus/inputs.jsonl", "corpus/data/text",
-     "tools/oracle_gate/core/policy.py", "tools/oracle_gate/commands", "oracle", "", "src/prog.sh"],
+     "tools/oracle_gate/core/policy.py", "tools/oracle_gate/__main__.py", "tools/oracle_gate/commands", "oracle", "",
+     "src/prog.sh"],
 )  # fmt: skip
-def test_a_forged_object_of_the_base_ends_in_no_verdict(quick: Gate, path: str) -> None:
+def test_a_forged_object_of_the_base_ends_in_no_verdict(quick: Gate, marks: Path, path: str) -> None:
     """Everything but fsck serves a loose object under a wrong id."""
     oid = git(quick.root, "rev-parse", f"HEAD:{path}").decode().strip()
     kind = git(quick.root, "cat-file", "-t", oid).decode().strip()
-    if kind == "blob":
+    if path.endswith(".py"):
+        data = leave_mark(marks, "ran").encode()
+    elif kind == "blob":
         data = git(quick.root, "cat-file", "blob", oid) + b"\n"
     else:
         data = git(quick.root, "cat-file", "tree", "HEAD:src")
@@ -321,6 +324,7 @@ def test_a_forged_object_of_the_base_ends_in_no_verdict(quick: Gate, path: str) 
     assert done.stdout == ""
     assert done.stderr.startswith(f"gate: object {oid[:12]} ")
     assert "forged" in done.stderr or "tampered" in done.stderr
+    assert marked(marks) == []
     assert done.stderr.count("\n") == 1
     assert not (quick.root / ".gate/merge_packet.json").exists()
 

@@ -251,6 +251,8 @@ def test_a_linked_work_tree_and_a_shallow_clone_are_judged(quick: Gate, tmp_path
     git(quick.root, "worktree", "add", "--quiet", "--detach", str(linked))
     shallow = tmp_path / "shallow"
     git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{quick.root}", str(shallow))
+    git(shallow, "switch", "--quiet", "--create", "topic")
+    commit_all(shallow, "Beyond the border")
     for place in (Gate(linked), Gate(shallow)):
         place.edit("src/prog.sh", "a-z A-Z", "a-b A-B")
         assert place.judge(check=1)["verdict"] == "block"

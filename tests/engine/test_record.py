@@ -119,6 +119,14 @@ def test_no_pin_without_a_review(unarmed: Gate, monkeypatch: pytest.MonkeyPatch)
     refused(unarmed, lambda: run_engine(unarmed.root, *stated), 2, f"not {digest}; review it again")
 
 
+def test_a_row_cannot_hide_from_its_reviewer(unarmed: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_row(unarmed, {"id": "bad", "argv": ["rm", "-rf", "\x1b[2K\r\u202egpj.x\n"]})
+    with Path(os.devnull).open() as nothing:
+        monkeypatch.setattr(sys, "stdin", nothing)
+        shown = run_engine(unarmed.root, "record", "--reviewed-by", REVIEWER).stdout
+    assert r"bad	rm -rf \x1b[2K\r\u202egpj.x\n	auto" in shown.splitlines()
+
+
 def answered(gate: Gate, answer: bytes) -> tuple[int, str]:
     """Runs record on a terminal and answers its question; exit code and everything shown."""
     ours, theirs = pty.openpty()

@@ -16,6 +16,7 @@ from ..core.oracle import Oracle, read_control, read_oracle
 from ..core.paths import fold, printable
 from ..core.statements import parse_statement
 from ..core.submission import Change
+from ..render.visible import visible
 from .context import Context, warn, workers
 from .pinning import measure, write_pins
 
@@ -155,7 +156,7 @@ def _review(plan: _Plan, digest: str, stated: str | None) -> None:
             raise GateError(f"the corpus's digest is {digest}, not {stated}", todo="review it again")
         return
     for row in plan.new:
-        print(f"{row.id}\t{' '.join(row.argv) or row.file}\t{row.format}")
+        print(f"{row.id}\t{visible(' '.join(row.argv) or row.file or '')}\t{row.format}")
     print(f"corpus digest {digest}")
     if not sys.stdin.isatty():
         raise GateError("no terminal to ask on", todo=f"after review, pass --corpus-sha256 {digest}")
