@@ -199,10 +199,17 @@ def _check(settings: Settings, text: str, where: str) -> None:
     complaints = [
         (not 0 < size <= _LARGEST, f"{name} is not between 1 and {_LARGEST}") for name, size in sizes.items()
     ]
+    seconds = {
+        "subject.setup_timeout_s": settings.subject.setup_timeout_s,
+        "replay.timeout_s": settings.replay.timeout_s,
+        "service.ready_timeout_s": settings.service.ready_timeout_s,
+        "public.timeout_s": settings.public.timeout_s,
+        "sealed.timeout_s": settings.sealed.timeout_s,
+    }
     complaints += [
-        (not 0 < settings.replay.timeout_s <= 3600, "replay.timeout_s is not between 0 and 3600 seconds"),
-        (not 0 < settings.public.timeout_s <= 3600, "public.timeout_s is not between 0 and 3600 seconds"),
-        (not 0 < settings.sealed.timeout_s <= 3600, "sealed.timeout_s is not between 0 and 3600 seconds"),
+        (not 0 < value <= 3600, f"{name} is not between 0 and 3600 seconds") for name, value in seconds.items()
+    ]
+    complaints += [
         (not 0 <= settings.sealed.shrink_s <= 3600, "sealed.shrink_s is not between 0 and 3600 seconds"),
         (not 0 <= settings.replay.workers <= 64, "replay.workers is not between 0 and 64"),
         (not settings.view.hidden, "view.hidden is empty"),
