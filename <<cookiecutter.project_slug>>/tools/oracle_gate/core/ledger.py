@@ -17,7 +17,7 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 @dataclass(frozen=True)
-class _Entry:
+class Entry:
     """An entry as it is written. What is absent or empty is for the policy to judge, no error."""
 
     reason: str | None = None
@@ -48,7 +48,7 @@ def parse_quarantine(data: bytes, where: str = QUARANTINE) -> tuple[Quarantined,
 def _entry(id: str, value: object, where: str, line: int) -> Quarantined:
     if id != id.strip() or not id.isprintable() or not id:
         raise GateError(f"{id!r} is no node id", where=f"{where}:{line}", todo="name one test exactly")
-    entry = decode(_Entry, value, where, line=line)
+    entry = decode(Entry, value, where, line=line)
     reason, written = (entry.reason or "").strip(), (entry.expires or "").strip()
     try:
         if written and not _DATE.fullmatch(written):
