@@ -19,10 +19,10 @@ def test_an_empty_file_gives_the_defaults_of_the_design() -> None:
     assert settings.approvals.overridable == ()
 
 
-def test_the_scaffold_asks_for_what_is_built_so_far() -> None:
+def test_the_scaffold_asks_for_what_the_design_says() -> None:
     settings = parse_settings((SCAFFOLD / "oracle/gate.toml").read_bytes())
-    assert settings.sandbox.require == "plain"
-    assert settings.lanes.required == ("denylist", "replay")
+    assert settings.sandbox.require == "isolated"
+    assert settings.lanes.required == ("denylist", "replay", "relations", "sealed")
 
 
 def test_every_value_can_be_set() -> None:
