@@ -207,6 +207,17 @@ SILENCED = {
     "a helper of another file replaced": edited(("from tests.helpers import same\n", "same = print\n")),
     "the tested function replaced": edited(("from app.net import retry\n", "def retry(count):\n    return count\n")),
     "the tested function shadowed": first("retry = lambda count: count"),
+    "a helper called with constants": edited((CHECK, "    check(0, 0)\n")),
+    "a helper called with one value twice": edited((CHECK, "    check(client, client)\n")),
+    "the fixture replaced": edited(("    yield retry(0)\n", "    yield 0\n")),
+    "the tested function patched": edited(
+        ("def test_window(client):", "def test_window(client, monkeypatch):"),
+        (CHECK, CHECK + "    monkeypatch.setattr('app.net.retry', int)\n"),
+    ),
+    "the tested function mocked": first("from unittest import mock; mock.patch('app.net.retry', int).start()"),
+    "replaced by a decorator of another": at_end(
+        "\n\ndef run(f):\n    global test_window\n    test_window = f\n\n\n@run\ndef more(client):\n    pass\n"
+    ),
     "redefined": at_end("\ndef test_window(client):\n    pass\n"),
     "assigned": at_end("\ntest_window = None\n"),
     "assigned by an import": at_end("\nfrom os import getcwd as test_window\n"),
@@ -289,6 +300,7 @@ UNITTEST = {
     "asserts less": edited((EQUAL, "")),
     "fewer places": edited(("places=5", "places=1")),
     "a wide delta": edited(("places=5", "delta=100")),
+    "setUp without the program": edited(("        self.result = retry(WINDOW)\n", "        self.result = WINDOW\n")),
     "its own assertEqual": before(SETUP, "    def assertEqual(self, *values):\n        pass\n\n"),
 }  # fmt: skip
 CASES = {
@@ -326,6 +338,10 @@ HONEST = {
     ),
     "a helper moved to another file": edited(
         ("def check(actual, expected):\n    assert actual == expected\n", "from tests.helpers import same as check\n")
+    ),
+    "the whole check moved into a helper": edited(
+        (CHECK, "    check_none(0)\n"),
+        ("def check(", "def check_none(wanted):\n    check(retry(0), wanted)\n\n\ndef check("),
     ),
     "an assertion moved into a helper": instead("check(result, 3)"),
     "assertions in a loop over literals": edited(

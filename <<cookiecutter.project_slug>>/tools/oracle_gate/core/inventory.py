@@ -164,18 +164,21 @@ class _Lister:
         marks.add_list(module.names.get("pytestmark"), module)
         own = self._reader.function(node, scope, members)
         checks = Checks(calls=own.calls)
-        checks.add(own)
+        fixtures = Checks()
         for fixture, place in self._fixtures(node, members, module, marks.fixtures):
-            checks.add(self._reader.function(fixture, place, members))
+            fixtures.add(self._reader.function(fixture, place, members))
             marks.varied |= any(
                 word.arg == "params" for call in fixture.decorator_list for word in keywords(call)
             )
+        checks.add(own)
+        checks.add(fixtures)
         for part, place in (pair for inherited in around.classes for pair in inherited.lineage):
             body = Scope(place.project, place.path, {}, part.body, place)
             checks.leaving += self._reader.statements(body, _NONE).leaving
         surroundings, leaving = self._surroundings(module)
         checks.leaving += leaving
-        checks.uses = set(own.uses)  # what a fixture uses does not make up for what the test does not
+        # What a fixture uses does not make up for what the test itself does not use any more.
+        checks.uses = own.uses | {f"{package} in its fixtures" for package in fixtures.uses}
         cases, count = ((), 1) if around.classes and around.classes[-1].unittest else marks.cases(module)
         return Test(
             f"{around.id}::{name}", cases, count, marks.found, checks, is_lazy(node), len(_arguments(node)),
@@ -270,6 +273,8 @@ def _suspicious(scope: Scope) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.Attribute) and node.attr in _INNER:
             yield node.attr
+        elif isinstance(node, ast.Global):
+            yield "global"
         elif isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
             yield f"import * from {node.module}"
         elif isinstance(node, Function) and node.name.startswith("pytest_"):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from .inventory_names import Binding, Function, Scope, bindings
-from .inventory_strength import call_strength, last_name, name_of, strength, tolerances
+from .inventory_strength import call_strength, constant, last_name, name_of, strength, tolerances
 
 Members = Mapping[str, tuple[Binding, Scope]]
 #: Calls and exceptions that end a test without a failure.
@@ -23,6 +23,8 @@ _LEAVING = (
 _HARMLESS = frozenset(
     {"open", "subTest", "catch_warnings", "TemporaryDirectory", "chdir", "warns", "context"}
 )
+#: Fixtures that exchange what is tested.
+_REPLACING = ("monkeypatch", "mocker")
 _LATER = (ast.Lambda, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -32,7 +34,8 @@ class Checks:
     """What a body checks, with the helpers that it calls.
 
     `certain` and `possible` count assertions by strength, `possible` also those that may not run; `calls`
-    counts calls that must run, `leaving` skips and exits; `uses` are packages that are not the tests'.
+    counts calls that must run, `leaving` skips and exits, `replacing` mentions of what exchanges tested
+    code; `uses` are packages that are not the tests'.
     """
 
     certain: Counter[int] = field(default_factory=Counter)
@@ -41,6 +44,7 @@ class Checks:
     tolerances: Counter[tuple[str, float]] = field(default_factory=Counter)
     uses: set[str] = field(default_factory=set)
     calls: int = 0
+    replacing: int = 0
 
     def assertion(self, strength: int | None, certain: bool, times: int) -> None:
         if strength:
@@ -56,6 +60,7 @@ class Checks:
         self.leaving += other.leaving
         self.tolerances |= other.tolerances
         self.uses |= other.uses
+        self.replacing += other.replacing
 
 
 class Reader:
@@ -190,7 +195,14 @@ class _Body:
         elif helper is None:
             self.checks.assertion(call_strength(node, self.scope), certain, self.times)
         elif not (dropped and is_lazy(helper[0])):  # nobody awaits or iterates it: nothing runs
-            self.checks.add(self.reader.function(*helper, self.members), certain, self.times)
+            found = self.reader.function(*helper, self.members)
+            self.checks.add(found, certain and (bool(found.uses) or not self._is_vacuous(node)), self.times)
+
+    def _is_vacuous(self, node: ast.Call) -> bool:
+        """Whether a helper is called with nothing that depends on the program, or with one value twice."""
+        arguments = [*node.args, *(word.value for word in node.keywords)]
+        same = len(arguments) > 1 and len({ast.dump(argument) for argument in arguments}) == 1
+        return same or (bool(arguments) and all(constant(argument, self.scope) for argument in arguments))
 
     def _helper(self, callee: ast.expr) -> tuple[Function, Scope] | None:
         """The function of the tests that is called."""
@@ -203,7 +215,9 @@ class _Body:
 
     def _use(self, node: ast.Name) -> None:
         found = self.scope.lookup(node.id)
-        package = found[0].imported.partition(".")[0] if found else ""
+        imported = found[0].imported if found else ""
+        self.checks.replacing += node.id in _REPLACING or imported.startswith("unittest.mock")
+        package = imported.partition(".")[0]
         own = {"", "pytest", "_pytest", self.scope.path.partition("/")[0]}
         if package not in own | sys.stdlib_module_names and not self.scope.find(node):
             self.checks.uses.add(package)

@@ -42,15 +42,21 @@ def weaknesses(base: Test, after: Test) -> Iterator[Weakness]:
     yield from _assertions(base, after)
     if after.number_of_cases < base.number_of_cases:
         yield Weakness("weaker", f"has {after.number_of_cases} cases instead of {base.number_of_cases}")
+    yield from (Weakness("altered", text) for text in _altered(base, after))
+
+
+def _altered(base: Test, after: Test) -> Iterator[str]:
     if after.parameters < base.parameters:
-        yield Weakness("altered", "has fewer parameters")
+        yield "has fewer parameters"
     if after.guards - base.guards:
-        yield Weakness("altered", "is defined under a new condition")
+        yield "is defined under a new condition"
+    if after.checks.replacing > base.checks.replacing:
+        yield "may replace what it tests"
     for package in sorted(base.checks.uses - after.checks.uses):
-        yield Weakness("altered", f"no longer uses {package}")
+        yield f"no longer uses {package}"
     for what in sorted(after.surroundings):
         if after.surroundings[what] > base.surroundings.get(what, 0):
-            yield Weakness("altered", f"may be changed from outside: {what[:80]}")
+            yield f"may be changed from outside: {what[:80]}"
 
 
 def _assertions(base: Test, after: Test) -> Iterator[Weakness]:
