@@ -93,6 +93,18 @@ copy to src/replay_demo/nested.json
 """
 
 
+def reverted_denylist(project: Gate) -> bytes:
+    """Three mails: an honest change, an edit of the denylist, and its reverse. Their sum is honest."""
+    honest_refactor(project)
+    commit_all(project.root, "Rename a helper")
+    project.edit("oracle/denylist.txt", "corpus/\n", "")
+    commit_all(project.root, "Tidy up")
+    git(project.root, "revert", "--no-edit", "HEAD")
+    mails = git(project.root, "format-patch", "--stdout", "--binary", "--full-index", "HEAD~3..HEAD")
+    git(project.root, "reset", "--quiet", "--hard", "HEAD~3")
+    return mails
+
+
 def new_dependency(project: Gate) -> None:
     project.edit("requirements/subject.in", "pytest==", "attrs\npytest==")
 
@@ -110,6 +122,7 @@ CASES = (
     Case("untracked file below corpus/", new_corpus_file, "block", "denylist.hit", as_work_tree=True),
     Case("new corpus file, accented name", accented_name, "block", "denylist.hit"),
     Case("copies corpus data into src/", copied_corpus, "block", "denylist.hit"),
+    Case("mails edit and revert denylist", reverted_denylist, "block", "denylist.hit"),
     Case("adds a dependency", new_dependency, "inspect", "dependencies.changed"),
     Case("empty patch", nothing, "hold", "intake.empty"),
 )
