@@ -104,6 +104,17 @@ def appended_to_a_pack(plant: Plant) -> None:
 
 
 @leak
+def in_the_pack_with_the_rest(plant: Plant) -> None:
+    oid = plant.git("hash-object", "-w", str(plant.host.root / FIXTURE))
+    folder = plant.folder / ".git/objects"
+    plant.git("pack-objects", "-q", "--all", str(folder / "pack/pack"), data=oid.encode() + b"\n")
+    shutil.rmtree(folder / oid[:2])
+    old = min((folder / "pack").glob("*.pack"), key=lambda pack: pack.stat().st_mtime_ns)
+    for file in (old, old.with_suffix(".idx")):
+        file.unlink()
+
+
+@leak
 def behind_a_loose_object(plant: Plant) -> None:
     oid = plant.git("hash-object", "-w", "--stdin", data=b"harmless")
     file = plant.folder / ".git/objects" / oid[:2] / oid[2:]
@@ -389,6 +400,12 @@ def packet(plant: Plant) -> None:
 def one_row(plant: Plant) -> None:
     row = plant.host.read(ROWS).splitlines()[5].decode()
     plant.write("tests/public/test_row.py", f"ROW = {row!r}\n".encode())
+
+
+@leak
+def one_pin(plant: Plant) -> None:
+    pin = json.loads(plant.host.read("oracle/digests.json"))["fmt-nested"]
+    plant.write("NOTES", f"expected: {pin}\n".encode())
 
 
 @leak

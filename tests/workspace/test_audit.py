@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -23,7 +24,7 @@ from oracle_gate.workspace import unpack
 from oracle_gate.workspace.audit import Audit
 from oracle_gate.workspace.hidden import Index, windows
 from support.gate import run_gate
-from support.gitenv import git
+from support.gitenv import commit_all, git
 from support.hosts import SEALED, Host, Made
 
 NOISE = SEALED["sealed/fixtures/f_noise.bin"]
@@ -89,6 +90,22 @@ def test_honest_work_gives_no_finding(host: Host, workspace: Made) -> None:
     (folder / "build/bin/python").symlink_to(sys.executable)
     (folder / "build/copy").write_bytes(b"# header\n" + source.read_bytes())
     assert host.audit(folder).findings == ()
+
+
+def test_what_the_base_shows_anyway_is_no_leak(host: Host, tmp_path: Path) -> None:
+    trusted = Host(tmp_path / "host")
+    shutil.copytree(host.root, trusted.root, symlinks=True)
+    shown = SEALED["sealed/properties/p_one.py"].splitlines(keepends=True)[:2]
+    digest = hashlib.sha256(NOISE).hexdigest().encode()
+    guide = b"".join([*shown, b"See sealed/fixtures/put_ok.bin, sha256 ", digest, b"\n"])
+    (trusted.root / "GUIDE.md").write_bytes(guide)
+    commit_all(trusted.root, "Show some of it")
+    folder = tmp_path / "workspace"
+    run_gate(trusted.root / "tools/gate.py", "workspace", "create", str(folder), check=0)
+    (folder / "GUIDE.md").write_bytes(guide + b"More words.\n")
+    assert trusted.audit(folder).findings == ()
+    (folder / "GUIDE.md").write_bytes(guide + SEALED["sealed/properties/p_one.py"])
+    assert {found.detail for found in trusted.audit(folder).findings} == {"sealed/properties/p_one.py"}
 
 
 def canary(folder: Path, name: str) -> str:

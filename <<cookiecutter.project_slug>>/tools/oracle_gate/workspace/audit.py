@@ -111,6 +111,7 @@ class _Search:
             self.index.step = 1
         for _, path in hidden:
             self.index.add_name(path)
+        self.index.file_names()
         for oid, path in wanted.items():
             data = self.store.read(oid, "blob")
             if len(data) >= SMALLEST:
@@ -217,17 +218,13 @@ class _Search:
 
 def _head(git_dir: Path) -> str:
     """The commit id that HEAD leads to, read as text; empty when there is none."""
-    name = "HEAD"
-    for _ in range(5):
-        file = git_dir / name
-        packed = git_dir / "packed-refs"
-        text = file.read_text(errors="replace") if file.is_file() and not file.is_symlink() else ""
-        if not text and packed.is_file():
-            text = "".join(
-                re.findall(rf"(?m)^([0-9a-f]+) {re.escape(name)}$", packed.read_text(errors="replace"))
-            )
-        text = text.strip()
-        if not text.startswith("ref: ") or ".." in text:
-            return text if re.fullmatch(r"[0-9a-f]{40,64}", text) else ""
-        name = text[5:]
-    return ""
+    files = [git_dir / "HEAD", git_dir / "packed-refs"]
+    if any(file.is_symlink() or not file.is_file() for file in files[: 1 + files[1].exists()]):
+        return ""
+    head = files[0].read_text(errors="replace").strip()
+    name = head.removeprefix("ref: ")
+    if name != head and ".." not in name:
+        loose, packed = git_dir / name, files[1].read_text(errors="replace") if files[1].exists() else ""
+        found = re.search(rf"(?m)^([0-9a-f]+) {re.escape(name)}$", packed)
+        head = loose.read_text(errors="replace").strip() if loose.is_file() else found[1] if found else ""
+    return head if re.fullmatch(r"[0-9a-f]{40,64}", head) else ""

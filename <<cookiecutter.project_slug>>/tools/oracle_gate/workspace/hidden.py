@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -25,13 +25,13 @@ SMALLEST = 32
 LONG, SHORT = 48, 16
 #: A window starts at every byte of the hidden side and every eighth of the other. With more hidden bytes
 #: than this it is the other way round, for the sake of memory (about 150 bytes a window).
-STRIDE, DENSE = 8, 1 << 20
+STRIDE, DENSE = 8, 1 << 18
 #: Fewer different bytes in a window are a filling, not a content.
 _LEAST_VARIETY = 8
 _ESCAPED = re.compile(rb"\\+[nrt]")
 _LOWER = bytes.maketrans(bytes(range(65, 91)) + b"'", bytes(range(97, 123)) + b'"')
 _DROPPED = b" \t\r\n\v\f\0\\+->#|*`"
-_TOKEN = re.compile(rb"[\w-]+")
+_WORD = re.compile(rb"[\w-]+")
 _HEX = re.compile(rb"[0-9a-f]{12,128}")
 #: Names that the scaffold itself has, and says (design, section 2).
 _FIXED = {
@@ -74,6 +74,7 @@ class Index:
     copies: dict[str, str] = field(default_factory=dict)
     digests: dict[bytes, tuple[bytes, str]] = field(default_factory=dict)
     ids: dict[bytes, str] = field(default_factory=dict)
+    all_names: set[bytes] = field(default_factory=set)
     names: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, path: bytes, oid: str, data: bytes) -> None:
@@ -106,15 +107,16 @@ class Index:
         lowered = path.lower()
         if lowered in _FIXED:
             return
+        self.all_names.add(lowered)
         base = lowered.rpartition(b"/")[2]
         alone = {base, base.partition(b".")[0]} if is_hidden(lowered, ("sealed",)) else set()
-        for name in {lowered, *(name for name in alone if len(name) >= 8 and re.search(rb"[\d_-]", name))}:
-            self._name(name)
+        self.all_names |= {name for name in alone if len(name) >= 8 and re.search(rb"[\d_-]", name)}
 
-    def _name(self, name: bytes) -> None:
-        """Filed under its longest word, by which a text is asked first."""
-        words = _TOKEN.findall(name.rpartition(b"/")[2]) or [b""]
-        self.names[max(words, key=len)].append(name)
+    def file_names(self) -> None:
+        """Files each name under its rarest word, by which a text is asked first; call it after the last name."""
+        words = Counter(word for name in self.all_names for word in set(_WORD.findall(name)))
+        for name in self.all_names:
+            self.names[min(_WORD.findall(name), key=words.__getitem__, default=b"")].append(name)
 
     def evidence(self, data: bytes) -> set[Evidence]:
         """What of the hidden files a text shows, without exact copies."""
@@ -126,8 +128,8 @@ class Index:
             full, path = self.digests.get(token[:12], (b"", ""))
             if path and (full.startswith(token) or token.startswith(full)):
                 found.add(Evidence("digest", full, path))
-        for token in self.names.keys() & set(_TOKEN.findall(lowered)):
-            names = (name for name in self.names[token] if name in lowered)
+        for word in self.names.keys() & set(_WORD.findall(lowered)):
+            names = (name for name in self.names[word] if name in lowered)
             found |= {Evidence("name", name, name.decode(errors="replace")) for name in names}
         if b"\0" in data and self.ids:
             width = len(next(iter(self.ids)))
@@ -147,7 +149,8 @@ class Index:
             elif kind == "digest":
                 index.digests[key[:12]] = (key, path)
             elif kind == "name":
-                index._name(key)
+                index.all_names.add(key)
+        index.file_names()
         return index
 
 
