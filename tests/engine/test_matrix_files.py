@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from oracle_gate.core.approvals import SIGNERS
+from oracle_gate.core.approvals import SIGNERS, Signers
 from oracle_gate.core.decode import to_json
 from oracle_gate.core.errors import Exit, GateError
 from oracle_gate.core.freeze_ledger import parse_freezes
@@ -17,6 +17,7 @@ from oracle_gate.core.ledger import QUARANTINE, parse_quarantine
 from oracle_gate.core.manifest import parse_manifest
 from oracle_gate.core.oracle import Oracle, read_control, read_oracle
 from oracle_gate.core.pins import Provenance
+from support.approving import Keys, make_keys
 from support.engine import run_engine, state
 from support.gate import REVIEWER, Gate
 from support.gitenv import commit_all, git
@@ -295,3 +296,30 @@ def test_a_clone_that_turns_line_ends_gets_the_same_verdict(quick: Gate, tmp_pat
     done = run_engine(clone, "judge")
     assert (done.code, done.stderr) == (0, "")
     assert Gate(clone).packet()["mode"] == "self-check"
+
+
+#: Which states of oracle/allowed_signers still let its first signer sign.
+SIGNS = {
+    "empty": False,
+    "truncated": True,
+    "malformed": True,
+    "not UTF-8": True,
+    "CRLF": True,
+    "U+2028": True,
+}
+
+
+@pytest.mark.parametrize("state_name", BREAK)
+def test_a_bad_state_of_the_signers(signed: tuple[Keys, bytes], tmp_path: Path, state_name: str) -> None:
+    """ssh-keygen reads the file line by line; a line that it cannot read allows nobody."""
+    keys, signature = signed
+    allowed = BREAK[state_name](keys.allowed_signers.encode())
+    signer = Signers(allowed, tmp_path).verify(b"data", signature)
+    assert bool(signer) is SIGNS[state_name]
+    assert not Signers(allowed, tmp_path).verify(b"other data", signature)
+
+
+@pytest.fixture(scope="module")
+def signed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Keys, bytes]:
+    keys = make_keys(tmp_path_factory.mktemp("keys"))
+    return keys, keys.sign(b"data")
