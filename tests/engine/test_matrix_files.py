@@ -68,18 +68,18 @@ SAID: dict[str, dict[str, str | None]] = {
     },
     "truncated": {
         ROWS: "4: not JSON", DATA: None, DENYLIST: None, NOISE: None, SIGNERS: None, REQUIREMENTS: None,
-        SETTINGS: "4: not TOML", DIGESTS: "3: not JSON", PROVENANCE: "10: not JSON", QUARANTINE: "5: not JSON",
+        SETTINGS: "4: not TOML", DIGESTS: "3: not JSON", PROVENANCE: "11: not JSON", QUARANTINE: "5: not JSON",
         MANIFEST: "4: not JSON", FREEZES: "8: not JSON",
     },
     "malformed": {
         ROWS: "5: not JSON", DATA: None, SIGNERS: None, REQUIREMENTS: None,
         DENYLIST: "6: pattern character in the rule '[}('", NOISE: "4: not a regular expression",
-        SETTINGS: "5: not TOML", DIGESTS: "5: not JSON", PROVENANCE: "12: not JSON", QUARANTINE: "7: not JSON",
+        SETTINGS: "5: not TOML", DIGESTS: "5: not JSON", PROVENANCE: "13: not JSON", QUARANTINE: "7: not JSON",
         MANIFEST: "6: not JSON", FREEZES: "10: not JSON",
     },
     "not UTF-8": {
         ROWS: "5: not UTF-8", DATA: None, SIGNERS: None, REQUIREMENTS: "3: not UTF-8", DENYLIST: "6: not UTF-8",
-        NOISE: "4: not UTF-8", SETTINGS: "5: not UTF-8", DIGESTS: "5: not UTF-8", PROVENANCE: "12: not UTF-8",
+        NOISE: "4: not UTF-8", SETTINGS: "5: not UTF-8", DIGESTS: "5: not UTF-8", PROVENANCE: "13: not UTF-8",
         QUARANTINE: "7: not UTF-8", MANIFEST: "6: not UTF-8", FREEZES: "10: not UTF-8",
     },
     "CRLF": dict.fromkeys(CONTROL),

@@ -297,7 +297,9 @@ def behind_the_index_of_a_pack(plant: Plant) -> None:
 
 @leak
 def comment_beside_the_refs(plant: Plant) -> None:
-    plant.write(".git/packed-refs", b"# pack-refs with: " + plant.host.read(FIXTURE).replace(b"\n", b" ") + b"\n")
+    plant.write(
+        ".git/packed-refs", b"# pack-refs with: " + plant.host.read(FIXTURE).replace(b"\n", b" ") + b"\n"
+    )
 
 
 @leak

@@ -17,7 +17,14 @@ from support.baking import SCAFFOLD
 
 MODULE_LINES, DECIDING_CODE, ENGINE_CODE = 350, 4500, 10500
 OWN = "metamorphic.py"  # the project's own relations, not the engine
-_BLANK = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+_BLANK = {
+    tokenize.COMMENT,
+    tokenize.NL,
+    tokenize.NEWLINE,
+    tokenize.INDENT,
+    tokenize.DEDENT,
+    tokenize.ENDMARKER,
+}
 
 
 def lines_of_code(source: str) -> int:

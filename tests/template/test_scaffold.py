@@ -112,7 +112,11 @@ def test_settings_are_what_the_engine_reads(project: Path) -> None:
         0,
     )
     assert settings.lanes.required == ("denylist", "replay", "relations", "sealed")
-    assert (settings.base.ref, settings.sandbox.require, settings.approvals.overridable) == ("", "isolated", ())
+    assert (settings.base.ref, settings.sandbox.require, settings.approvals.overridable) == (
+        "",
+        "isolated",
+        (),
+    )
 
 
 def test_a_fresh_oracle_is_empty(project: Path) -> None:

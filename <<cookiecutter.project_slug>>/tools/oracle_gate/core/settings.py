@@ -207,7 +207,8 @@ def _check(settings: Settings, text: str, where: str) -> None:
         "sealed.timeout_s": settings.sealed.timeout_s,
     }
     complaints += [
-        (not 0 < value <= 3600, f"{name} is not between 0 and 3600 seconds") for name, value in seconds.items()
+        (not 0 < value <= 3600, f"{name} is not between 0 and 3600 seconds")
+        for name, value in seconds.items()
     ]
     complaints += [
         (not 0 <= settings.sealed.shrink_s <= 3600, "sealed.shrink_s is not between 0 and 3600 seconds"),
