@@ -80,6 +80,8 @@ def judge_group(host: Host, group: str, cases: Sequence[Case]) -> Score:
         wrong += bool(problem)
         if problem:
             print(f"WRONG {case.name}: {problem}", flush=True)
+    word, number = ("false alarms", wrong) if group == "controls" else ("caught", len(cases) - wrong)
+    print(f"{group}: {word} {number} / {len(cases)}", flush=True)
     return Score(len(cases), wrong if group == "controls" else len(cases) - wrong)
 
 

@@ -74,4 +74,4 @@ def exceeded(tools: Path) -> list[str]:
 
 if __name__ == "__main__":
     print(totals(SCAFFOLD / "tools"))
-    sys.exit("\n".join(exceeded(SCAFFOLD / "tools")))
+    sys.exit("\n".join(exceeded(SCAFFOLD / "tools")) or 0)

@@ -229,8 +229,8 @@ def refactor(folder: Path) -> None:
 def drift(folder: Path) -> None:
     file = folder / "src/replay_demo/sum_json.py"
     text = file.read_text()
-    assert "print(" in text
-    file.write_text(text.replace("print(", 'print("sum:", ', 1))
+    assert "return 2" in text
+    file.write_text(text.replace("return 2", "return 3"))
 
 
 def denied(folder: Path) -> None:

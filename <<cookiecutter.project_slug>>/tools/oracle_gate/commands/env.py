@@ -13,6 +13,7 @@ from ..core.errors import Exit, GateError
 from ..core.oracle import read_control, read_settings
 from ..runner.subject import COMPLETE, environment_folder
 from .context import Context
+from .output import refuse_links
 
 REQUIREMENTS = "requirements/subject.txt"
 
@@ -30,6 +31,9 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
         return Exit.OK
     requirements = read_control(context.store, context.base_entries, REQUIREMENTS)
     folder = environment_folder(context.own, requirements)
+    refuse_links(folder)  # a change could have planted one: what is built, or deleted, would lie elsewhere
+    if arguments.wheelhouse and not arguments.wheelhouse.is_dir():
+        raise GateError("no such folder", where=str(arguments.wheelhouse), todo="name a folder of wheels")
     if (folder / COMPLETE).is_file():
         print(f"env: ready in {folder}")
         return Exit.OK
@@ -58,8 +62,6 @@ def _build(folder: Path, requirements: bytes, wheelhouse: Path | None, workplace
     command = [str(folder / "bin/python"), "-I", "-m", "pip", "install", "--require-hashes", "--quiet"]
     command += ["--disable-pip-version-check", "--no-input", "-r", str(listed)]
     if wheelhouse:
-        if not wheelhouse.is_dir():
-            raise GateError("no such folder", where=str(wheelhouse), todo="name a folder of wheels")
         command += ["--no-index", "--find-links", str(wheelhouse.resolve())]
     answer = subprocess.run(command, check=False, stdin=subprocess.DEVNULL, stdout=sys.stderr)
     if answer.returncode:
