@@ -12,7 +12,7 @@ from redteam.cases import CATALOGUE, CONTROLS, ELSEWHERE, GROUPS, NOT_CLAIMED
 from redteam.cases.threads import PAIRS, SAME_PAIRS, Pair
 from redteam.host import Host, open_host
 from redteam.model import Case
-from redteam.run import ROOT, one_digest, problem_of
+from redteam.run import BLOCK, README, ROOT, TITLES, one_digest, problem_of
 from support.gate import armed_repository
 
 DISHONEST = [case for cases in GROUPS.values() for case in cases]
@@ -67,6 +67,22 @@ def test_cases_are_told_apart_and_say_what_they_expect() -> None:
     assert all(case.rules and case.verdict != "eligible" for case in DISHONEST)
     assert all(bool(case.rules) == (case.verdict == "inspect") for case in CONTROLS)
     assert len(CONTROLS) >= 25
+
+
+def test_the_readmes_table_counts_the_cases_of_today() -> None:
+    """Its figures are measured by `nox -s redteam -- --table`; here only their totals are looked at."""
+    found = BLOCK.search(README.read_text(encoding="utf-8"))
+    assert found
+    rows = {
+        cells[1].strip(): cells[2].strip()
+        for line in found[0].split("\n")
+        if len(cells := line.split("|")) == 6
+    }
+    totals = {group: len(cases) for group, cases in GROUPS.items()}
+    totals |= {"L": len(leaks.CASES), "outputs": len(OUTPUTS), "controls": len(CONTROLS)}
+    for group, total in totals.items():
+        stopped = 0 if group == "controls" else total
+        assert rows[TITLES[group]] == f"{stopped} / {total}", f"{group}: run nox -s redteam -- --table"
 
 
 def test_a_wrong_verdict_is_told(host: Host) -> None:
