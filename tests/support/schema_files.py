@@ -94,11 +94,12 @@ def _row() -> dict[str, Any]:
         "additionalProperties": _text(_DATA_FILE), "propertyNames": _text(_CASE_FILE),
     }  # fmt: skip
     properties["request"]["anyOf"][0]["properties"] |= {"method": _text("^[A-Za-z]+$"), "path": _text("^/")}
-    without_files = {"files": {"type": "null"}}
+    nothing: dict[str, Any] = {"type": "null"}
+    no_argv: dict[str, Any] = {"argv": {"maxItems": 0}, "files": nothing}
     kinds: list[dict[str, Any]] = [
-        {"argv": {"type": "array", "minItems": 1}},
-        {"file": {"type": "string"}, **without_files},
-        {"request": {"type": "object"}, **without_files},
+        {"argv": {"type": "array", "minItems": 1}, "file": nothing, "request": nothing},
+        {"file": {"type": "string"}, "request": nothing, **no_argv},
+        {"request": {"type": "object"}, "file": nothing, **no_argv},
     ]
     both = {name: {"type": "string"} for name in ("stdin", "stdin_file")}
     return row | {
@@ -132,6 +133,9 @@ def _manifest() -> dict[str, Any]:
     for name in ("properties", "fixtures"):
         item = document["properties"][name]["items"]["properties"]
         item |= {"sha256": unsealed, "id": _text(f"^{_PRINTABLE}+$"), "path": _text(_SEALED_FILE)}
+    # Which fixtures there are, only the reader knows; that a name is not empty, the schema says too.
+    named = document["properties"]["properties"]["items"]["properties"]["fixtures"]
+    named["anyOf"][0]["items"] = _text(f"^{_PRINTABLE}+$")
     return document
 
 
