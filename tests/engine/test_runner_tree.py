@@ -143,3 +143,14 @@ def test_a_protected_tree_is_shared_and_not_compared() -> None:
         trees = {tree for _, tree in pool.run([shell("sleep 0.05")] * 6, root)}
     assert trees == {str(made[0])}
     assert len(made) == 1
+
+
+def test_no_tree_is_written_before_a_job_needs_it() -> None:
+    """A judgement opens a pool on the base and runs nothing there unless a row differs."""
+    made: list[Path] = []
+    with pool_on(TreeSource(made.append, lambda _folder: []), workers=2, layer=Protecting()) as pool:
+        assert made == []
+        assert list(pool.run([], lambda *_: None)) == []
+        assert made == []
+        list(pool.run([shell("true")], lambda *_: None))
+        assert len(made) == 1

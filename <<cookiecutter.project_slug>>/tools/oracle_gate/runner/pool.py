@@ -52,8 +52,6 @@ class Pool:
             if self._user is not None:
                 self._base.chmod(0o711)
             copy_code(self._base / "code")
-            if self._layer.protects_tree:
-                self._shared_tree = write_tree(self._source, self._base / "tree")
             self._stack = stack.pop_all()
         return self
 
@@ -88,6 +86,9 @@ class Pool:
 
     def _open_place(self) -> Workplace:
         self._opened += 1
+        if self._layer.protects_tree and self._shared_tree is None:
+            # Not before a job needs it: most judgements never run the base.
+            self._shared_tree = write_tree(self._source, self._base / "tree")
         # Names of one length: a path's length must not tell the workers apart.
         folder = self._base / f"{self._opened:06}"
         place = Workplace(folder, self._base / "code", self._shared_tree, self._source, self._layer,
