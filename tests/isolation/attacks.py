@@ -109,7 +109,7 @@ ATTACKS: tuple[Attack, ...] = (
     _simple("io_uring", "must(libc.syscall(425, 1, ctypes.create_string_buffer(120))); breach()"),
     _simple("write its own tree", "open('planted', 'w').write('x'); breach()"),
     _simple("write the worker's code", "import glob",
-            "places = ['/work/code/inside/*', os.path.dirname(os.getcwd()) + '/code/inside/*']",
+            "places = ['/case/code/inside/*', os.path.dirname(os.getcwd()) + '/code/inside/*']",
             "for p in sum(map(glob.glob, places), []):",
             "    open(p, 'a').write('#'); breach(p)"),
     _simple("leave a file for the next row", "for place in ('/tmp', '/var/tmp', '/dev/shm', os.environ['HOME'], '/'):",

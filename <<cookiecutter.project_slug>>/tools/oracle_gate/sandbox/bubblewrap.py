@@ -29,7 +29,7 @@ class Bubblewrap:
 
     program: str
     scratch_bytes: int = 256 << 20
-    work: str = "/work"
+    work: str = "/case"
     name: Literal["bubblewrap"] = "bubblewrap"
     protects_tree: bool = True
 
