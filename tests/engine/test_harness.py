@@ -111,6 +111,15 @@ def test_a_folder_from_elsewhere(gate: Gate, tmp_path: Path) -> None:
     assert "inside the judged work tree" in gate.run("harness", "--sealed", str(gate.root), check=2).stderr
 
 
+def test_a_folder_that_nobody_sealed_says_so(gate: Gate) -> None:
+    document = json.loads((gate.root / "sealed/MANIFEST.json").read_bytes())
+    document["freeze_sha256"] = ""
+    gate.write("sealed/MANIFEST.json", json.dumps(document))
+    commit_all(gate.root, "Unseal")
+    (reason,) = harness(gate, check=1)["reasons"]
+    assert reason["detail"] == "was never sealed: run `seal`"
+
+
 def test_an_absent_or_empty_folder_holds(gate: Gate, tmp_path: Path) -> None:
     empty = seal_folder(tmp_path / "empty", {}, FIXTURES)
     assert rules(harness(gate, "--sealed", str(empty), check=4)) == {("sealed.empty", "sealed/MANIFEST.json")}

@@ -84,6 +84,17 @@ def test_an_armed_oracle_is_not_recorded_again(quick: Gate) -> None:
     refused(quick, lambda: record_now(quick.root), 2, f"{DIGESTS}: already has pins; ")
 
 
+@pytest.mark.parametrize("kept", [{}, {"upper": "0" * 64}])
+@pytest.mark.parametrize("words", [(), ("--add",)])
+def test_a_deleted_pin_is_not_measured_anew(quick: Gate, kept: dict[str, str], words: tuple[str, ...]) -> None:
+    """Else emptying the file by hand would re-pin what a patch changed."""
+    quick.write(DIGESTS, json.dumps(kept))
+    fitting = bool(kept) == bool(words)
+    gone = sorted(row["id"] for row in ROWS if row["id"] not in kept)
+    said = f"{DIGESTS}: pins of HEAD are gone: {', '.join(map(str, gone))}; " if fitting else DIGESTS
+    refused(quick, lambda: record_now(quick.root, *words), 2, said)
+
+
 @pytest.mark.parametrize("value", ["true", "1", "false"])
 def test_ci_records_nothing(unarmed: Gate, value: str) -> None:
     """avajs/ava#1585, r-lib/testthat#1461: a new row in CI fails and leaves the oracle as it is."""

@@ -62,6 +62,7 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
         return _repin(context, oracle, change, arguments)
     _check_reviewer(context, arguments.reviewed_by)
     plan = _plan(oracle, arguments)
+    _keep_pins(context, plan)
     _review(plan, digest, arguments.corpus_sha256)
     found = measure(context, oracle, change.after, plan.new, plan.kept, arguments.workers)
     write_pins(context, oracle, arguments.reviewed_by, found)
@@ -147,6 +148,17 @@ def _plan(oracle: Oracle, arguments: argparse.Namespace) -> _Plan:
     if arguments.add and not new:
         raise GateError("every row has a pin", where=corpus.PATH, todo="add a row first")
     return _Plan(new, kept)
+
+
+def _keep_pins(context: Context, plan: _Plan) -> None:
+    """A pin that HEAD has is not measured anew because somebody deleted it: it changes by approval alone."""
+    pinned = pins.parse_digests(read_control(context.store, context.base_entries, pins.DIGESTS))
+    lost = sorted(row.id for row in plan.new if row.id in pinned)
+    if lost:
+        names = ", ".join(lost[:5])
+        raise GateError(
+            f"pins of HEAD are gone: {names}", where=pins.DIGESTS, todo="restore them; --approval re-pins"
+        )
 
 
 def _review(plan: _Plan, digest: str, stated: str | None) -> None:

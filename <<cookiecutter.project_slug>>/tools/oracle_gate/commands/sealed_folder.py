@@ -42,10 +42,10 @@ class SealedFolder:
         data, sealed = self.files.get(LEDGER), self.manifest.freeze_sha256
         if data is None:
             return [Finding("fixtures.missing", FOLDER + LEDGER)] if sealed else []
-        same = sha256(data) == sealed
-        return (
-            [] if same else [Finding("fixtures.digest_mismatch", FOLDER + LEDGER, "is not what was sealed")]
-        )
+        if sha256(data) == sealed:
+            return []
+        detail = "is not what was sealed" if sealed else "was never sealed: run `seal`"
+        return [Finding("fixtures.digest_mismatch", FOLDER + LEDGER, detail)]
 
     def changed_since(self) -> list[Finding]:
         """Listed files that are no longer what they were when the folder was opened."""
