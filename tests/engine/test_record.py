@@ -86,7 +86,9 @@ def test_an_armed_oracle_is_not_recorded_again(quick: Gate) -> None:
 
 @pytest.mark.parametrize("kept", [{}, {"upper": "0" * 64}])
 @pytest.mark.parametrize("words", [(), ("--add",)])
-def test_a_deleted_pin_is_not_measured_anew(quick: Gate, kept: dict[str, str], words: tuple[str, ...]) -> None:
+def test_a_deleted_pin_is_not_measured_anew(
+    quick: Gate, kept: dict[str, str], words: tuple[str, ...]
+) -> None:
     """Else emptying the file by hand would re-pin what a patch changed."""
     quick.write(DIGESTS, json.dumps(kept))
     fitting = bool(kept) == bool(words)
