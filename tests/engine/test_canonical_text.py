@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle_gate.core.canonical_node import collapse_places
 from oracle_gate.core.canonical_text import LINE_LIMIT, collapse_frames, split_lines
 from oracle_gate.core.canonical_tokens import Tokens, TokenStream
 
@@ -26,7 +27,7 @@ def streamed(tokens: Tokens, chunks: Iterator[bytes]) -> bytes:
 
 
 def collapsed(data: bytes, size: int = 1 << 16) -> bytes:
-    return b"".join(piece.data for piece in collapse_frames(split_lines(pieces(data, size))))
+    return b"".join(piece.data for piece in collapse_frames(collapse_places(split_lines(pieces(data, size)))))
 
 
 # Tokens
@@ -351,9 +352,7 @@ Node.js v20.20.2
 """
     assert (
         collapsed(text)
-        == b"""/w/a.js:2
-  throw new TypeError("boom");
-  ^
+        == b"""$FRAMES
 
 TypeError: boom
 $FRAMES {
@@ -394,6 +393,27 @@ def test_properties_end_the_frames_of_a_node_error() -> None:
 )
 def test_what_only_resembles_node_frames_stays(text: bytes) -> None:
     assert collapsed(text) == text
+
+
+REPORT = (b"/w/a.js:2\n", b"  source\n", b"    ^^\n", b"\n", b"Error: y\n", b"    at f (a:1:2)\n")
+
+
+@pytest.mark.parametrize("missing", range(len(REPORT)))
+def test_a_place_with_its_source_is_a_result_unless_an_error_with_frames_follows(missing: int) -> None:
+    """A linter prints such places too, and then their numbers are what counts."""
+    parts = [line for number, line in enumerate(REPORT) if number != missing]
+    assert collapsed(b"".join(parts)).splitlines()[:3] == b"".join(parts).splitlines()[:3]
+    assert collapsed(b"".join(REPORT)) == b"$FRAMES\n\nError: y\n$FRAMES\n"
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from([*REPORT, REPORT[0] * 2, b"".join(REPORT[:3]), b"cut"]), max_size=12),
+       st.integers(1, 80))  # fmt: skip
+def test_places_of_node_errors_are_found_wherever_they_stand(parts: list[bytes], size: int) -> None:
+    text = b"".join(parts)
+    report = re.compile(rb"^/.*:\d+\n.*\n *\^+\n(?=\n.*Error: y\n    at f \(a:1:2\)$)", re.MULTILINE)
+    placeless = b"".join(p.data for p in collapse_places(split_lines(pieces(text, size))))
+    assert placeless == report.sub(b"$FRAMES\n", text)
 
 
 LINES = b"""Traceback (most recent call last):

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 
 from .canonical_json import MAX_BYTES, canonical_json, one_value_a_line
+from .canonical_node import collapse_places
 from .canonical_text import collapse_frames, split_lines
 from .canonical_tokens import Tokens, TokenStream
 from .corpus import Format
@@ -175,7 +176,7 @@ def _frame(name: str, source: ByteSource, form: _Form, notes: _Notes) -> _Frame:
 
 def _text(name: str, chunks: Iterable[bytes], form: _Form, notes: _Notes) -> Iterator[bytes]:
     long_lines = TokenStream(form.tokens)
-    for piece in collapse_frames(split_lines(chunks)):
+    for piece in collapse_frames(collapse_places(split_lines(chunks))):
         if piece.kind == "part":
             yield long_lines.feed(piece.data)
         elif piece.kind == "end":

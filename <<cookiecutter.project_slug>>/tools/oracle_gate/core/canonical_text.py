@@ -22,7 +22,7 @@ _PYTHON_FRAME = re.compile(rb'  File ".*", line [0-9]+, in .')
 _PYTHON_REPEATED = re.compile(rb"  \[Previous line repeated [0-9]+ more times?\]")
 
 _NODE_ERROR = re.compile(rb"(?:^|[ (\[])[\w$.]*(?:Error|Exception)(?: \[[\w.:-]+\])?(?::|$)")
-_NODE_FRAME = re.compile(
+NODE_FRAME = re.compile(
     rb" {4,}at (?:async )?"
     rb"(?:[^()]+ \((?:.*:[0-9]+:[0-9]+|<anonymous>|index [0-9]+|native)\)"
     rb"|(?:/|file://|node:|internal/|\[eval\]|<anonymous>).*:[0-9]+:[0-9]+"
@@ -89,7 +89,8 @@ def _line_start(block: bytes, first: int, position: int) -> int:
     return max(first, block.rfind(b"\n", first, position) + 1)
 
 
-def _is_error(body: bytes) -> bool:
+def is_error(body: bytes) -> bool:
+    """Whether a line names an error as Node does."""
     return (b"Error" in body or b"Exception" in body) and bool(_NODE_ERROR.search(body))
 
 
@@ -111,7 +112,7 @@ class _StackFrames:
                 if start > position:
                     yield Piece(block[position:start], "lines")
                     last_line = block[_line_start(block, position, start - 1) : start]
-                    self._node_error = _is_error(last_line.rstrip(b"\r\n"))
+                    self._node_error = is_error(last_line.rstrip(b"\r\n"))
                     position = start
                     continue
             end = block.find(b"\n", position) + 1 or len(block)
@@ -140,11 +141,11 @@ class _StackFrames:
         ending = line[len(body) :]
         if self._is_python(body):
             return ending
-        node = self._node_error and (_NODE_FRAME.fullmatch(body) or _NODE_REPEATED.fullmatch(body))
+        node = self._node_error and (NODE_FRAME.fullmatch(body) or _NODE_REPEATED.fullmatch(body))
         if node:
             self._node_error = not node[1]
             return (node[1] or b"") + ending
-        self._node_error = _is_error(body)
+        self._node_error = is_error(body)
         return None
 
     def _is_python(self, body: bytes) -> bool:
