@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +18,7 @@ from oracle_gate.sandbox.landlock import Landlock
 from oracle_gate.sandbox.layer import Confinement, Inside, Launch, Visible
 from oracle_gate.sandbox.probes import PROBES
 from support.gate import Gate
-from support.gitenv import commit_all
+from support.gitenv import commit_all, only_git
 
 
 @pytest.fixture
@@ -30,17 +29,10 @@ def isolated(gate: Gate) -> Gate:
     return gate
 
 
-def only_git(folder: Path) -> dict[str, str]:
-    """An environment whose PATH has git and nothing else."""
-    folder.mkdir()
-    (folder / "git").symlink_to(str(shutil.which("git")))
-    return {"PATH": str(folder)}
-
-
 def test_without_bubblewrap_landlock_holds_and_gives_the_digests_of_plain(
     isolated: Gate, tmp_path: Path
 ) -> None:
-    isolated.run("judge", env=only_git(tmp_path / "bin"), check=0)
+    isolated.run("judge", env={"PATH": str(only_git(tmp_path / "bin"))}, check=0)
     packet = isolated.packet()
     assert packet["sandbox"]["mode"] == "landlock"
     assert packet["sandbox"]["probes"] == dict.fromkeys(PROBES, "blocked")
@@ -49,11 +41,11 @@ def test_without_bubblewrap_landlock_holds_and_gives_the_digests_of_plain(
 
 
 def test_a_bubblewrap_that_fails_is_passed_over(isolated: Gate, tmp_path: Path) -> None:
-    environment = only_git(tmp_path / "bin")
-    fake = tmp_path / "bin/bwrap"
+    programs = only_git(tmp_path / "bin")
+    fake = programs / "bwrap"
     fake.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
     fake.chmod(0o755)
-    isolated.run("judge", env=environment, check=0)
+    isolated.run("judge", env={"PATH": str(programs)}, check=0)
     assert isolated.packet()["sandbox"]["mode"] == "landlock"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -52,3 +53,10 @@ def commit_all(path: Path, message: str) -> str:
     git(path, "add", "--all")
     git(path, "commit", "--quiet", "--allow-empty", "--message", message)
     return git(path, "rev-parse", "HEAD").decode().strip()
+
+
+def only_git(folder: Path) -> Path:
+    """A new folder to be PATH, which has git and nothing else."""
+    folder.mkdir()
+    (folder / "git").symlink_to(str(shutil.which("git")))
+    return folder

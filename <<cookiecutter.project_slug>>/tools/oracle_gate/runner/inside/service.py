@@ -28,7 +28,7 @@ def serve_once(
 
     The body goes to the first of `outputs`, the declared headers to the second; the exit code is the
     HTTP status. `timeout` when it is not ready in time or does not answer, `killed_service` when it ends
-    before it answered.
+    before it answered or by answering.
     """
     port = _free_port()
     null = os.open(os.devnull, os.O_RDWR)
@@ -42,8 +42,13 @@ def serve_once(
     finally:
         os.close(null)
     try:
-        ready = _wait_until_ready(port, request["ready_path"], request["ready_timeout_s"], child)
-        return _ask(port, request, timeout_s, outputs, limit) if ready == "ready" else (ready, 0)
+        ready = _wait_until_ready(port, request, child)
+        if ready != "ready":
+            return ready, 0
+        status, code = _ask(port, request, timeout_s, outputs, limit)
+        # A service that an answer ends would be missing to the next caller.
+        after = _wait_until_ready(port, request, child) if status == "exited" else "ready"
+        return (status, code) if after == "ready" else (after, 0)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
@@ -57,12 +62,12 @@ def _free_port() -> int:
         return port
 
 
-def _wait_until_ready(port: int, path: str, seconds: float, child: int) -> str:
-    """`ready` once the path answers with anything below 500."""
-    deadline = time.monotonic() + seconds
+def _wait_until_ready(port: int, request: dict[str, Any], child: int) -> str:
+    """`ready` once the ready path answers with anything below 500."""
+    path, deadline = request["ready_path"], time.monotonic() + request["ready_timeout_s"]
     while time.monotonic() < deadline:
-        ended, _ = os.waitpid(child, os.WNOHANG)
-        if ended:
+        # Not reaped yet: the number of its group must stay its own until the group is killed.
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             return "killed_service"
         with contextlib.suppress(OSError, ValueError):
             if _exchange(port, "GET", path, {}, b"", 1.0)[0] < 500:
