@@ -73,7 +73,9 @@ class Builder:
         if observation.status != "exited":
             return [], f"ended as {observation.status}"
         if observation.exit_code:
-            return [], f"gave exit code {observation.exit_code}: {_tail(observation)}"
+            return [], ": ".join(
+                filter(None, (f"gave exit code {observation.exit_code}", _tail(observation)))
+            )
         return [(change.path, self._entry(change)) for change in observation.files], ""
 
     def _entry(self, change: FileChange) -> Entry | None:
