@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import signal
 import sys
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ import pytest
 from oracle_gate.core.errors import GateError
 from oracle_gate.core.observation import Observation
 from oracle_gate.runner.environment import Envelope
+from oracle_gate.runner.identity import running_tasks
 from oracle_gate.runner.job import Job, Limits
 from oracle_gate.runner.pool import Pool
 from oracle_gate.sandbox.layer import Inside
@@ -209,6 +212,17 @@ def test_limits_of_the_operating_system() -> None:
     with pool_on(limits=Limits(open_files=99, memory_bytes=1 << 30)) as pool:
         [seen] = run(pool, shell("ulimit -n; ulimit -c; ulimit -v; ulimit -Hf; ulimit -n 1000 || echo no"))
     assert seen.stdout.split() == [b"99", b"0", b"1048576", str((8 * MIB + 1) // 512).encode(), b"no"]
+
+
+def test_processes_are_bounded_beside_those_of_the_user() -> None:
+    assert Limits(processes=77).resources(running=23)["NPROC"] == 100
+    assert running_tasks(os.getuid()) >= 1
+    with pool_on(limits=Limits(processes=300)) as pool:
+        [seen] = run(pool, python("import resource; print(*resource.getrlimit(resource.RLIMIT_NPROC))"))
+    soft, hard = map(int, seen.stdout.split())
+    own = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    assert 300 < soft == hard
+    assert own == resource.RLIM_INFINITY or hard < own
 
 
 def test_privileges_cannot_be_gained(pool: Pool) -> None:

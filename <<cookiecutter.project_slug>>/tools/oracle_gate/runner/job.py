@@ -36,13 +36,14 @@ class Job:
 class Limits:
     """What one program may use: seconds, bytes of each stream and each file, and resource limits.
 
-    After `timeout_s` and another `margin_s` without an answer the worker itself is killed.
+    After `timeout_s` and another `margin_s` without an answer the worker itself is killed. `processes` may
+    run besides those that the worker's user has already: a fork bomb ends there, not with the machine.
     """
 
     timeout_s: float = 10.0
     output_bytes: int = 8 << 20
     open_files: int = 1024
-    processes: int | None = None
+    processes: int = 4096
     memory_bytes: int | None = None
     margin_s: float = 30.0
 
@@ -50,14 +51,13 @@ class Limits:
         """The time limit of one job."""
         return self.timeout_s if job.timeout_s is None else job.timeout_s
 
-    def resources(self) -> dict[str, int]:
-        """The limits of the operating system by their name without RLIMIT_.
+    def resources(self, running: int) -> dict[str, int]:
+        """The limits of the operating system by their name without RLIMIT_; `running` is the user's tasks.
 
         A byte more than the output limit can be written: exactly the limit is not yet too much.
         """
-        limits = {"CORE": 0, "FSIZE": self.output_bytes + 1, "NOFILE": self.open_files}
-        if self.processes is not None:
-            limits["NPROC"] = self.processes
+        limits = {"CORE": 0, "FSIZE": self.output_bytes + 1, "NOFILE": self.open_files,
+                  "NPROC": running + self.processes}  # fmt: skip
         if self.memory_bytes is not None:
             limits["AS"] = self.memory_bytes
         return limits

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..sandbox.layer import Inside, Layer, Visible
 from .environment import Envelope, Subject, additions, find, variables
 from .folders import make_read_only, remove_folder
+from .identity import running_tasks
 from .job import Job, Limits, TreeSource, encode_files
 from .process import WorkerProcess
 
@@ -41,7 +42,7 @@ class Workplace:
             "emptied": launch.emptied,
             "env": variables(subject, launch.inside),
             "output_bytes": limits.output_bytes,
-            "limits": limits.resources(),
+            "limits": limits.resources(running_tasks(os.getuid() if user is None else user)),
             "confinement": asdict(launch.confinement) if launch.confinement else None,
         }
         self.worker = WorkerProcess(launch, sys.executable, setup, user)
