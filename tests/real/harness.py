@@ -161,6 +161,19 @@ def show(case: Case, judgement: Judgement, checks: Checks) -> None:
     checks.expect("replay.drift names the same rows", blocking == set(case.drifting))
 
 
+def same_under_every_layer(gate: Gate, checks: Checks) -> None:
+    """Every row gives its pin under each layer by itself; leaves a commit that requires no isolation."""
+    for layer in ("bubblewrap", "landlock", "plain"):
+        if layer == "plain":
+            set_setting(gate, "sandbox", "require", '"plain"')
+            commit_all(gate.root, "Require no isolation")
+        answer(gate, "judge", "--sandbox", layer, codes=(0, 1, 4))
+        packet = gate.packet()
+        matching, rows = packet["counts"].get("match", 0), packet["counts"]["rows"]
+        met = packet["sandbox"]["mode"] == layer and matching == rows > 0
+        checks.expect(f"under {layer} {matching} of {rows} rows give their pins", met)
+
+
 def is_clean(gate: Gate, checks: Checks) -> None:
     """Judging left the repository alone."""
     checks.expect("the judged repository is as it was", not git(gate.root, "status", "--porcelain"))

@@ -23,11 +23,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "<<cookiecutter.pro
 
 from support.baking import TEMPLATE
 
-from real import csv_summary_releases, sqlparse_releases, yamllint_own_tests, yamllint_releases
+from real import csv_summary_releases, sample_layers, sqlparse_releases, yamllint_own_tests, yamllint_releases
 from real.harness import Checks
 from real.releases import ReleaseError
 
 PROJECTS = {
+    "sample": sample_layers.run,
     "yamllint": yamllint_releases.run,
     "yamllint-tests": yamllint_own_tests.run,
     "csv-summary": csv_summary_releases.run,

@@ -32,6 +32,7 @@ from real.harness import (
     make_project,
     read_folder,
     read_releases,
+    same_under_every_layer,
     show,
 )  # fmt: skip
 from real.releases import Release, Sources
@@ -128,3 +129,4 @@ def run(folder: Path, cache: Path, checks: Checks) -> None:
         if KNOWN in case.drifting:
             show_known(judgement, checks)
     is_clean(gate, checks)
+    same_under_every_layer(gate, checks)
