@@ -92,8 +92,8 @@ def test_a_deleted_pin_is_not_measured_anew(
     """Else emptying the file by hand would re-pin what a patch changed."""
     quick.write(DIGESTS, json.dumps(kept))
     fitting = bool(kept) == bool(words)
-    gone = sorted(row["id"] for row in ROWS if row["id"] not in kept)
-    said = f"{DIGESTS}: pins of HEAD are gone: {', '.join(map(str, gone))}; " if fitting else DIGESTS
+    gone = sorted(str(row["id"]) for row in ROWS if row["id"] not in kept)
+    said = f"{DIGESTS}: pins of HEAD are gone: {', '.join(gone)}; " if fitting else DIGESTS
     refused(quick, lambda: record_now(quick.root, *words), 2, said)
 
 

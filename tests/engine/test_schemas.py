@@ -100,7 +100,7 @@ def test_the_readers_know_more() -> None:
         assert not is_read(name, document), (name, document)
 
 
-OTHERS = (None, True, 0, -1, 1.5, "", "x", SHA, [], [""], {}, {"x": "y"})
+OTHERS: tuple[Any, ...] = (None, True, 0, -1, 1.5, "", "x", SHA, [], [""], {}, {"x": "y"})
 
 
 def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ console.log(data.map((x) => x.a.b).join(','));
 """
 
 
-def armed(root: Path, files: dict[str, str], rows: tuple[dict[str, object], ...], setup: str = "") -> Gate:
+def armed(root: Path, files: dict[str, str], rows: tuple[Mapping[str, object], ...], setup: str = "") -> Gate:
     """A repository with these sources whose rows are pinned."""
     gate = make_quick(root)
     subject = f"[subject]\n{setup}\n" if setup else "[subject]\n"
