@@ -51,7 +51,8 @@ def typecheck(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """All tests but those on real projects; `-- ARGS` go to pytest."""
-    python(session, "-m", "pytest", *(session.posargs or ("-n", "2")))
+    # Three for two cores: a good part of the time tests wait for what must not happen.
+    python(session, "-m", "pytest", *(session.posargs or ("-n", "3", "--dist", "worksteal")))
 
 
 @nox.session

@@ -15,7 +15,7 @@ from oracle_gate.core.settings import Settings
 from support.disks import Place, can_mount, read_only, small_disk, small_files
 from support.engine import state
 from support.gate import REVIEWER, Gate
-from support.gitenv import git_env
+from support.gitenv import commit_all, git_env
 from support.objects import opened, repository
 from support.patch_forms import new
 
@@ -86,6 +86,7 @@ def test_a_packet_folder_that_cannot_be_written(quick: Gate, temporary: Path) ->
 def test_record_in_an_oracle_that_cannot_be_written(quick: Gate, temporary: Path) -> None:
     for name in ("digests", "provenance"):
         quick.write(f"oracle/{name}.json", "{}\n")
+    commit_all(quick.root, "Unarmed")
     digest = quick.run("record", "--print-digest", check=0).stdout.strip()
     words = ("record", "--reviewed-by", REVIEWER, "--corpus-sha256", digest)
     before = state(quick.root / "oracle")
