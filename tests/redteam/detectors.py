@@ -8,36 +8,70 @@ from __future__ import annotations
 
 # ruff: noqa: E501 (a table)
 import dataclasses
-from collections.abc import Iterator, Mapping
+import datetime
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from oracle_gate.commands import judge, judging, judging_approvals
+from oracle_gate.commands import judge, judging, judging_approvals, judging_sealed, judging_tests, replayers
 from oracle_gate.commands.case import Arena, Case, Lane, LaneResult
 from oracle_gate.commands.context import Context
+from oracle_gate.commands.null_controls import Measured
 from oracle_gate.core import commits, denyrules, patching, submission
+from oracle_gate.core.approvals import Signers
 from oracle_gate.core.packet import DenylistFacts, Packet, ReplayRow
 from oracle_gate.core.submission import Change
-from oracle_gate.lanes import replay
+from oracle_gate.lanes import properties, relations, replay
 from oracle_gate.lanes.changed_paths import changed_paths
 from oracle_gate.lanes.denylist import denylist
+from oracle_gate.lanes.quarantine import quarantine
 from oracle_gate.runner.replayer import TreeReplayer
+from oracle_gate.runner.trial import Trial
+from oracle_gate.sandbox.probes import PROBES
+from oracle_gate.workspace import audit
+from redteam import apart
 from redteam.cases import CONTROLS, GROUPS
+from redteam.host import Host, problem_of
 from redteam.model import Case as RedCase
 
+Apart = Callable[[Host], str]
 _ALL = {case.name: case for cases in (*GROUPS.values(), CONTROLS) for case in cases}
+
+
+Replaced = tuple[tuple[Any, str, Any], ...]
 
 
 @dataclass(frozen=True)
 class Detector:
-    """What is switched off: attributes of engine modules and their blind replacements; the case that shows it."""
+    """What is switched off: attributes of engine modules and their blind replacements, or a lane.
+
+    `case` shows it: a case of the suite, or what is done apart and the rule that must then be among those told.
+    """
 
     name: str
-    case: RedCase
-    replaced: tuple[tuple[Any, str, Any], ...]
+    case: RedCase | tuple[Apart, str]
+    replaced: Replaced = ()
     lane: str = ""
+
+    @property
+    def shown(self) -> str:
+        """What the case is about."""
+        return self.case.name if isinstance(self.case, RedCase) else str(self.case[0].__doc__).rstrip(".")
+
+    def problem(self, host: Host) -> str:
+        """Empty when the case is caught with the detector and not without it."""
+        if missed := self._missed(host):
+            return missed
+        with self.off():
+            return "" if self._missed(host) else "STILL CAUGHT"
+
+    def _missed(self, host: Host) -> str:
+        if isinstance(self.case, RedCase):
+            return problem_of(self.case, host.judge(self.case))
+        told, wanted = self.case[0](host), self.case[1]
+        return "" if wanted in told else f"got {told or 'no reason'}, must get {wanted}"
 
     @contextmanager
     def off(self) -> Iterator[None]:
@@ -48,7 +82,6 @@ class Detector:
             if self.lane:
                 lanes: Mapping[str, Lane] = {**judging.LANES, self.lane: _silent}
                 stack.enter_context(mock.patch.object(judging, "LANES", lanes))
-                stack.enter_context(mock.patch("redteam.host.LANES", lanes))
             yield
 
 
@@ -99,6 +132,10 @@ def _as_written(path: bytes | str) -> str:
     return path.decode("utf-8", "replace") if isinstance(path, bytes) else path
 
 
+def _any_day(ledger: Any, _today: Any, sides: Any) -> Any:
+    return quarantine(ledger, datetime.date.min, sides)
+
+
 DETECTORS = (
     Detector("denied paths", _ALL["D rename into the corpus"], ((judging_approvals, "denylist", _no_hits),)),
     Detector("a denylist without a rule", _ALL["D24 denylist of comments"], ((judging_approvals, "denylist", _some_rules),)),
@@ -120,4 +157,15 @@ DETECTORS = (
     Detector("test identities", _ALL["T2 another test deleted"], (), "identities"),
     Detector("public tests", _ALL["control a new test that fails on purpose"], (), "public"),
     Detector("kinds of paths", _ALL["G13 setup.py"], ((judging, "changed_paths", _no_kinds),)),
+    Detector("signatures of statements", (apart.stranger_accepts, "approval.invalid"), ((Signers, "verify", lambda *_: "anybody"),)),
+    Detector("freezes", (apart.frozen_for_good, "freezes.expired"), ((judging_sealed, "freezes", lambda *_: ()),)),
+    Detector("dates of the quarantine", (apart.quarantined_for_good, "quarantine.expired"), ((judging_tests, "quarantine", _any_day),)),
+    Detector("amount of noise", (apart.behind_noise, "noise.changed"), ((Trial, "noise_lines", 0),)),
+    Detector("probes of the sandbox", (apart.open_sandbox, "sandbox.insufficient"),
+             ((replayers, "probe", lambda *_: dict.fromkeys(PROBES, "blocked")),)),
+    Detector("null controls of rows", (apart.inert_row, "inert"), ((Measured, "inert", lambda *_: False),)),
+    Detector("a second run of rows", (apart.wavering_row, "unstable"), ((Measured, "unsteady", lambda *_: False),)),
+    Detector("null controls of properties", (apart.property_of_nothing, "properties.vacuous"), ((properties, "accepted", lambda *_: ()),)),
+    Detector("null controls of relations", (apart.relation_of_nothing, "relations.vacuous"), ((relations, "_NULL_CONTROLS", ()),)),
+    Detector("audit of workspaces", (apart.leak_in_a_workspace, "audit"), ((audit._Search, "_note", lambda *_: None),)),
 )  # fmt: skip

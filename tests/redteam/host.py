@@ -6,17 +6,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from oracle_gate.commands import evidence
+from oracle_gate.commands import evidence, judging
 from oracle_gate.commands.case import Lane
 from oracle_gate.commands.context import Context, Launch, opened
 from oracle_gate.commands.judge import add_arguments, judged
-from oracle_gate.commands.judging import LANES
 from oracle_gate.core.gitdb import Entries
 from oracle_gate.core.packet import Packet
 from oracle_gate.core.settings import Public
@@ -58,26 +57,39 @@ class Host:
     stack: ExitStack
     commits: dict[str, str] = field(default_factory=dict)
     contexts: dict[str, Context] = field(default_factory=dict)
+    bases: dict[str, tuple[Edit, ...]] = field(default_factory=lambda: dict(BASES))
 
     def judge(self, case: Case) -> Packet:
         """The packet of one case; the repository is as before afterwards."""
+        return self._judge(case, lanes_for(case))
+
+    def judge_edits(self, base: str, edits: tuple[Edit, ...], lane: str, *words: str) -> Packet:
+        """The packet of a change in the work tree, judged by one lane."""
+        case = Case("", "", edits, way="work tree", base=base)
+        return self._judge(case, {lane: judging.LANES[lane]}, *words)
+
+    def add_base(self, name: str, *edits: Edit) -> None:
+        """Another base, made of the sample when it is first asked for."""
+        self.bases.setdefault(name, edits)
+
+    def _judge(self, case: Case, lanes: Mapping[str, Lane] | None, *words: str) -> Packet:
         context = self._context(case.base)
-        self._check_out(case.base)
+        self.check_out(case.base)
         try:
             parser = argparse.ArgumentParser()
             add_arguments(parser)
             usual = ["--workers", "1", "--now", TODAY]
-            arguments = parser.parse_args([*self._submit(case), *usual])
-            return judged(context, arguments, self.folder / "packet.json", lanes_for(case))
+            arguments = parser.parse_args([*self._submit(case), *usual, *words])
+            return judged(context, arguments, self.folder / "packet.json", lanes)
         finally:
-            self._check_out(case.base)
+            self.check_out(case.base)
 
     def patch_of(self, case: Case) -> bytes:
         """The case's change as a patch."""
         if isinstance(case.change, bytes):
             return case.change
         self._context(case.base)
-        self._check_out(case.base)
+        self.check_out(case.base)
         for edit in case.change:
             edit.apply(self.gate)
         return self.gate.cut_patch()
@@ -93,15 +105,16 @@ class Host:
                 git(self.gate.root, "checkout", "--quiet", "--detach", "main")
             else:
                 self.commit_of("sample")
-                self._check_out("sample")
-            for edit in BASES[base]:
+                self.check_out("sample")
+            for edit in self.bases[base]:
                 edit.apply(self.gate)
             commit = self.commits[base] = commit_all(self.gate.root, "Base")
             launch = Launch(str(self.gate.root), commit, "test", "local", "")
             self.contexts[base] = self.stack.enter_context(opened(launch))
         return self.contexts[base]
 
-    def _check_out(self, base: str) -> None:
+    def check_out(self, base: str) -> None:
+        """Puts a base that was asked for before into the work tree."""
         git(self.gate.root, "checkout", "--quiet", "--force", "--detach", self.commits[base])
         git(self.gate.root, "clean", "-dfxq", "--exclude=/.gate")
 
@@ -133,7 +146,20 @@ def lanes_for(case: Case) -> dict[str, Lane] | None:
     if case.id in ("control", "slop-code-bench#16") or not needed or None in needed:
         return None
     names = {name for lanes in needed for name in lanes or ()}
-    return {name: lane for name, lane in LANES.items() if name in names}
+    return {name: lane for name, lane in judging.LANES.items() if name in names}
+
+
+def problem_of(case: Case, packet: Packet) -> str:
+    """How a packet differs from what the case must get; empty when it does not."""
+    rules = {reason.rule for reason in packet.reasons}
+    # A judgement by one lane alone knows no verdict but what that lane lowers it to.
+    verdict = "eligible" if packet.verdict == "none" else packet.verdict
+    if verdict == case.verdict and (rules & set(case.rules) if case.rules else not rules):
+        return ""
+    told = "; ".join(
+        f"{reason.rule} {reason.subject} {reason.detail}".strip() for reason in packet.reasons[:4]
+    )
+    return f"got {verdict} ({told or 'no reason'}), must get {case.verdict} {' or '.join(case.rules)}".strip()
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from support.gate import Gate
 
@@ -69,7 +69,11 @@ class Move:
         Write(self.new, text).apply(gate)
 
 
-Edit = Replace | Write | Add | Delete | Move
+class Edit(Protocol):
+    """One step of a change."""
+
+    def apply(self, gate: Gate) -> None:
+        """Makes it in the work tree."""
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,11 @@ sys.path[:0] = [str(ROOT / "<<cookiecutter.project_slug>>/tools"), str(ROOT / "t
 from oracle_gate.core.canonical import Tokens, digest  # noqa: E402
 from oracle_gate.core.noise import NoiseRules  # noqa: E402
 from oracle_gate.core.observation import InMemory, Observation  # noqa: E402
-from oracle_gate.core.packet import Packet  # noqa: E402
 from redteam import articles, leaks  # noqa: E402
 from redteam.cases import CONTROLS, ELSEWHERE, GROUPS, NOT_CLAIMED  # noqa: E402
 from redteam.cases.threads import PAIRS, SAME_PAIRS, Pair  # noqa: E402
 from redteam.detectors import DETECTORS  # noqa: E402
-from redteam.host import Host, open_host  # noqa: E402
+from redteam.host import Host, open_host, problem_of  # noqa: E402
 from redteam.model import Case  # noqa: E402
 
 README = ROOT / "README.md"
@@ -46,19 +45,6 @@ class Score:
     total: int
     gate: int
     articles: dict[str, tuple[int, int] | None] = field(default_factory=lambda: {"A": None, "B": None})
-
-
-def problem_of(case: Case, packet: Packet) -> str:
-    """How a packet differs from what the case must get; empty when it does not."""
-    rules = {reason.rule for reason in packet.reasons}
-    # A judgement by one lane alone knows no verdict but what that lane lowers it to.
-    verdict = "eligible" if packet.verdict == "none" else packet.verdict
-    if verdict == case.verdict and (rules & set(case.rules) if case.rules else not rules):
-        return ""
-    told = "; ".join(
-        f"{reason.rule} {reason.subject} {reason.detail}".strip() for reason in packet.reasons[:4]
-    )
-    return f"got {verdict} ({told or 'no reason'}), must get {case.verdict} {' or '.join(case.rules)}".strip()
 
 
 def one_digest(pair: Pair) -> bool:
@@ -119,17 +105,15 @@ def judge_pairs(only: str) -> Score:
     return Score(len(chosen), len(chosen) - len(wrong))
 
 
-def switch_off(host: Host) -> int:
+def switch_off(host: Host, only: str) -> int:
     """Prints every detector with its case, judged with it and without; returns how many rows are wrong."""
     wrong = 0
-    for detector in DETECTORS:
-        with_it = problem_of(detector.case, host.judge(detector.case))
-        with detector.off():
-            without = problem_of(detector.case, host.judge(detector.case))
-        wrong += bool(with_it) or not without
-        told = "gets through" if without else "STILL CAUGHT"
-        print(f"{detector.name:40} off: {detector.case.name}: {with_it or told}", flush=True)
-    print(f"{len(DETECTORS)} detectors, {wrong} wrong")
+    chosen = [detector for detector in DETECTORS if only in detector.name]
+    for detector in chosen:
+        problem = detector.problem(host)
+        wrong += bool(problem)
+        print(f"{detector.name:40} off: {detector.shown}: {problem or 'gets through'}", flush=True)
+    print(f"{len(chosen)} detectors, {wrong} wrong")
     return wrong
 
 
@@ -149,14 +133,14 @@ def table(scores: dict[str, Score]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--group", action="append", choices=list(TITLES))
-    parser.add_argument("--only", default="", help="cases whose name holds this text")
+    parser.add_argument("--only", default="", help="cases, or detectors, whose name holds this text")
     parser.add_argument("--without-articles", action="store_true")
     parser.add_argument("--table", action="store_true", help="write the README's evidence section")
     parser.add_argument("--detectors", action="store_true", help="switch the detectors off, one by one")
     options = parser.parse_args()
     if options.detectors:
         with tempfile.TemporaryDirectory() as name, open_host(Path(name)) as host:
-            return 1 if switch_off(host) else 0
+            return 1 if switch_off(host, options.only) else 0
     wanted = options.group or list(TITLES)
     groups: dict[str, Sequence[Case]] = {
         group: [case for case in cases if options.only in case.name]

@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from redteam import leaks
 from redteam.cases import CATALOGUE, CONTROLS, ELSEWHERE, GROUPS, NOT_CLAIMED
 from redteam.cases.threads import PAIRS, SAME_PAIRS, Pair
-from redteam.host import Host, open_host
+from redteam.detectors import DETECTORS
+from redteam.host import Host, open_host, problem_of
 from redteam.model import Case
-from redteam.run import BLOCK, README, ROOT, TITLES, one_digest, problem_of
+from redteam.run import BLOCK, README, ROOT, TITLES, one_digest
 from support.gate import armed_repository
 
 DISHONEST = [case for cases in GROUPS.values() for case in cases]
@@ -91,3 +93,10 @@ def test_a_wrong_verdict_is_told(host: Host) -> None:
     for verdict, rules in (("eligible", ()), ("block", ("replay.drift",)), ("inspect", ("denylist.hit",))):
         wanted = Case(case.id, case.title, case.change, rules, verdict)  # type: ignore[arg-type]
         assert "must get" in problem_of(wanted, packet)
+
+
+def test_a_detector_that_nobody_would_miss_is_told(host: Host) -> None:
+    detector = DETECTORS[0]
+    assert detector.problem(host) == ""
+    assert replace(detector, replaced=()).problem(host) == "STILL CAUGHT"
+    assert "must get" in replace(DETECTORS[-2], case=(lambda _: "", "x.y")).problem(host)
