@@ -28,7 +28,10 @@ ROWS: tuple[Mapping[str, object], ...] = (
     {"id": "write", "argv": ["src/prog.sh", "write"], "files": {"in.txt": "corpus/data/text"}},
     {"id": "upper-more", "argv": ["src/prog.sh", "upper"], "stdin": "x\ny\n", "tags": ["more"]},
 )
+#: The engine's files are left out of the trees that rows run in: writing them is most of what a judgement costs.
 SETTINGS = f"""\
+[view]
+hidden = ["oracle", "corpus", "sealed", "tools"]
 [subject]
 python = "{sys.executable}"
 [sandbox]
