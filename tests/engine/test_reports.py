@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 import re
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import xmlschema
 from oracle_gate.core.decode import to_json
 from oracle_gate.core.packet import (
     Approval,
@@ -19,6 +21,7 @@ from oracle_gate.core.packet import (
     LaneState,
     Packet,
     Property,
+    Reason,
     Relation,
     ReplayRow,
 )
@@ -160,17 +163,15 @@ def test_long_packets_are_bounded() -> None:
     assert "10 more, see the packet" in document
 
 
+@cache
+def schema() -> xmlschema.XMLSchema10:
+    return xmlschema.XMLSchema10(str(Path(__file__).parents[1] / "support/junit.xsd"))
+
+
 def suites(text: str) -> dict[str, ElementTree.Element]:
-    """The suites by name, after the rules of the JUnit format are checked."""
+    """The suites by name, after the document and its counts are checked."""
     root = ElementTree.fromstring(text)  # noqa: S314 -- our own document
-    assert root.tag == "testsuites"
-    for suite in root:
-        assert (suite.tag, {*suite.attrib}) == ("testsuite", {"name", "tests", "failures", "errors"})
-        for case in suite:
-            assert (case.tag, {*case.attrib}) == ("testcase", {"classname", "name", "time"})
-            for problem in case:
-                assert problem.tag in ("failure", "error")
-                assert {*problem.attrib} == {"type", "message"}
+    schema().validate(root)
     for element in (root, *root):
         cases = list(element.iter("testcase"))
         assert int(element.attrib["tests"]) == len(cases)
@@ -214,7 +215,40 @@ def test_a_green_file() -> None:
     assert problems(found["gate"]) == {"gate verdict": []}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<failure ", "<skipped "), (' time="0"', ""), (' message="', ' cause="'), ("<testcase ", "<case "),
+        ('tests="3"', 'tests="three"'), (' errors="1"', ""), ('name="row-2"', 'name="row-1"'),
+        ("</testsuites>", "<properties/></testsuites>"), ('time="0"', 'time="-1"'), ('name="row-1"', 'name=""'),
+    ],
+)  # fmt: skip
+def test_the_schema_refuses(old: str, new: str) -> None:
+    rows = (row("row-1", "drift"), row("row-2", "match"), row("row-3", "base_mismatch"))
+    text = junit.render(packet(replay=rows))
+    suites(text)
+    assert old in text
+    changed = text.replace(old, new)
+    if new == "<skipped ":
+        changed = changed.replace("</failure>", "</skipped>")
+    if new == "<case ":
+        changed = changed.replace("</testcase>", "</case>")
+    root = ElementTree.fromstring(changed)  # noqa: S314 -- our own document
+    assert not schema().is_valid(root)
+
+
+def test_two_findings_of_one_name_are_one_case() -> None:
+    found = (Finding("intake.rejected", "x", "first"), Finding("intake.rejected", "x", "second"))
+    gate = suites(junit.render(packet(intake=found)))["gate"]
+    assert problems(gate) == {
+        "intake.rejected x": ["failure intake.rejected"] * 2, "gate verdict": ["failure block"],
+    }  # fmt: skip
+
+
 def test_hostile_text_in_xml() -> None:
+    forged = packet(replay=(row(HOSTILE, "drift", HOSTILE),))
+    forged = replace(forged, reasons=(Reason(HOSTILE, "hold", HOSTILE, HOSTILE, HOSTILE),))
+    assert problems(suites(junit.render(forged))["gate"])
     text = junit.render(blocked(HOSTILE))
     assert "\\x1b[31m\\u202e\\x00\\ud800" in suites(text)["replay"][0].attrib["name"]
     assert "<script" not in text

@@ -19,12 +19,13 @@ def render(packet: Packet) -> str:
     """The document; suites `replay` and `gate`, with counts."""
     rows = {row.id for row in packet.replay}
     of_rows: dict[str, list[Reason]] = {}
-    others: list[Reason] = []
+    others: dict[tuple[str, str], list[Reason]] = {}
     for reason in packet.reasons:
         if reason.rule.startswith(_ROW_PREFIXES) and reason.subject in rows:
             of_rows.setdefault(reason.subject, []).append(reason)
         else:
-            others.append(reason)
+            # One case for all that has the same two names: servers keep one of them and drop the rest.
+            others.setdefault((visible(reason.rule), visible(reason.subject)), []).append(reason)
     root = Element("testsuites", name="replay-gate")
     replay = SubElement(root, "testsuite", name="replay")
     for row in packet.replay:
@@ -33,8 +34,8 @@ def render(packet: Packet) -> str:
         if row.status == "not_run":
             SubElement(case, "error", type="replay.not_run", message="not run: earlier rows misbehaved")
     gate = SubElement(root, "testsuite", name="gate")
-    for reason in others:
-        _tell(_case(gate, reason.rule, reason.subject), [reason], "")
+    for (rule, subject), reasons in others.items():
+        _tell(_case(gate, rule, subject), reasons, "")
     verdict = _case(gate, "gate", "verdict")
     if packet.verdict in ("block", "hold", "inspect"):
         _problem(verdict, packet.verdict, packet.verdict, f"verdict {packet.verdict}", "")
@@ -59,4 +60,4 @@ def _tell(case: Element, reasons: Iterable[Reason], body: str) -> None:
 
 def _problem(case: Element, outcome: str, kind: str, message: str, body: str) -> None:
     tag = "failure" if outcome == "block" else "error"
-    SubElement(case, tag, type=kind, message=visible(message)).text = body or visible(message)
+    SubElement(case, tag, type=visible(kind), message=visible(message)).text = body or visible(message)
