@@ -8,17 +8,17 @@ OLD = $(PYTHON) is missing or older than 3.11: name another one, as in make test
 BARE = $(PYTHON) cannot make a virtual environment: install python3-venv (Debian, Ubuntu) or a Python with ensurepip
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo lint typecheck tests real isolation redteam lock clean
+.PHONY: help test demo lint typecheck tests real isolation redteam reports lock clean
 
 help:
 	@echo "make test       lint, typecheck, tests: all that a change must pass"
 	@echo "make demo       bake a project, arm it, judge honest and dishonest patches"
-	@echo "make lint | typecheck | tests | real | isolation | redteam | lock   one session, ARGS=\"...\" goes to it"
+	@echo "make lint | typecheck | tests | real | isolation | redteam | reports | lock   one session, ARGS=\"...\" goes to it"
 
 test: .venv/.ready
 	@$(RUN) lint typecheck tests
 
-demo lint typecheck tests real isolation redteam lock: .venv/.ready
+demo lint typecheck tests real isolation redteam reports lock: .venv/.ready
 	@$(RUN) $@ -- $(ARGS)
 
 .venv/.ready: requirements/dev.txt

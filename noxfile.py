@@ -80,6 +80,12 @@ def redteam(session: nox.Session) -> None:
 
 
 @nox.session
+def reports(session: nox.Session) -> None:
+    """report.html in a headless Chromium, which must be installed; `--pictures docs` takes those of the docs."""
+    python(session, "tests/browser/run.py", *session.posargs)
+
+
+@nox.session
 def lock(session: nox.Session) -> None:
     """Pin the dependency group dev with hashes; run it on the oldest supported Python."""
     group = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]["dev"]

@@ -94,6 +94,12 @@ def test_ci_runs_make_test_from_anywhere(code: int, checkout: Path, tmp_path: Pa
     assert asked.read_text() == "-m nox --session lint typecheck tests\n"
 
 
+def test_reports_are_not_green_without_a_browser() -> None:
+    done = run(TEMPLATE, sys.executable, "tests/browser/run.py", "--browser", "no-such-browser")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("reports: no no-such-browser here: install one")
+
+
 def test_the_judge_stays_reviewable() -> None:
     assert exceeded(SCAFFOLD / "tools") == []
 

@@ -88,7 +88,7 @@ def _head(packet: Packet) -> str:
         ("judged", _text(packet.inputs.get("evaluated_on", ""))),
         ("trust", _text(packet.trust)),
         ("workspace", "audited" if packet.workspace.verified else "<strong>UNVERIFIED</strong>"),
-        ("sandbox", _text(", ".join((packet.sandbox.mode, *packet.sandbox.layers)))),
+        ("sandbox", _text(", ".join(dict.fromkeys((packet.sandbox.mode, *packet.sandbox.layers))))),
     ]
     title = f'<h1>Replay gate: <span class="{_text(packet.verdict)}">{_text(packet.verdict)}</span></h1>\n'
     return f'<header>\n{title}<p class="quiet">{_text(verdict_line(packet))}</p>\n{_terms(facts)}</header>\n'
