@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from support.approving import allow, make_keys
 from support.baking import TEMPLATE
+from support.cruft import PROGRAM, cruft, environment, first_version, second_version
 from support.gate import REVIEWER, Gate
-from support.gitenv import commit_all, git, git_env
+from support.gitenv import commit_all, git
 from support.quick import ROWS, rows_text
 
 TEXT = (TEMPLATE / "docs/approvals.md").read_text(encoding="utf-8")
@@ -53,8 +54,13 @@ def moved(gate: Gate) -> None:
 
 
 def update(gate: Gate) -> None:
+    """A project on the template's first version; there is a second one."""
+    folder = gate.root.parent
+    template = first_version(folder)
+    cruft(folder, "link", "--no-input", str(template), cwd=gate.root)
+    commit_all(gate.root, "Follow the template")
+    second_version(template)
     branch(gate)
-    gate.edit("tools/oracle_gate/core/policy.py", '"""Facts to verdict:', '"""From facts to verdict:')
 
 
 def fork(gate: Gate) -> None:
@@ -87,23 +93,31 @@ def test_every_way_is_tried() -> None:
 
 
 @pytest.mark.parametrize("title", WAYS)
-def test_the_documented_way(title: str, quick: Gate, tmp_path: Path) -> None:
+def test_the_documented_way(title: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    # cruft needs a whole project; the others do with the quick one.
+    gate: Gate = request.getfixturevalue("gate" if WAYS[title] is update else "quick")
     keys = make_keys(tmp_path / "keys")
-    allow(quick, keys)
-    WAYS[title](quick)
+    allow(gate, keys)
+    WAYS[title](gate)
     programs = tmp_path / "programs"
     programs.mkdir()
-    (programs / "python3").symlink_to(sys.executable)
-    environment = git_env()
-    environment |= {
+    for name, program in (("python3", sys.executable), ("cruft", str(PROGRAM))):
+        (programs / name).symlink_to(program)
+    variables = environment(tmp_path)
+    variables |= {
         "KEY": str(keys.path()), "REVIEWER": REVIEWER, "PATCH": str(tmp_path / "fork.patch"),
-        "PATH": f"{programs}:{environment['PATH']}",
+        "PATH": f"{programs}:{variables['PATH']}",
     }  # fmt: skip
     done = subprocess.run(
-        ["sh", "-ec", blocks()[title]], cwd=quick.root, env=environment, stdin=subprocess.DEVNULL,
+        ["sh", "-ec", blocks()[title]], cwd=gate.root, env=variables, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("verdict eligible (")
-    packet = quick.packet()
+    packet = gate.packet()
     assert (packet["verdict"], [fact["valid"] for fact in packet["approvals"]]) == ("eligible", [True])
+    if WAYS[title] is update:
+        git(gate.root, "switch", "--quiet", "main")
+        git(gate.root, "merge", "--quiet", "--ff-only", "change")
+        # Only now is the new engine the one that judges.
+        assert gate.run("judge", "--quiet", check=0).stdout.startswith("VERDICT none")
