@@ -1,97 +1,79 @@
-"""The three jobs of a required check, in folders that share nothing but what the jobs hand on."""
+"""The three jobs of a required check, by the workflow's own text, in folders that share only what is handed on."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from oracle_gate.commands.ci_verdict import CONCLUSIONS, Handed, check_run, decide
 from oracle_gate.core.policy import SEVERITY
-from support.baking import TEMPLATE
-from support.gate import Gate, run_gate
+from support.actions import Host
+from support.approving import allow, make_keys
+from support.baking import SCAFFOLD, TEMPLATE
+from support.gate import Gate
 from support.gitenv import commit_all, git, git_env
 
 BASE, HEAD, PACK = "b" * 40, "a" * 40, "c" * 64
 
 
-@dataclass(frozen=True)
-class Host:
-    """A CI host: a remote repository, and a fresh folder for each job."""
-
-    remote: Path
-    folder: Path
-    head: str
-
-    def job(self, name: str, *words: str, check: int | None = None) -> tuple[Path, Mapping[str, str]]:
-        """Runs one job in a clean folder; returns the folder and the job's outputs."""
-        here = self.folder / name
-        here.mkdir(parents=True)
-        git(here, "clone", "--quiet", str(self.remote), "trusted")
-        git(here, "clone", "--quiet", "--no-checkout", "trusted", "judged")
-        if name == "intake":
-            ref = "+refs/heads/change:refs/gate/head"
-            git(here / "judged", "fetch", "--quiet", str(self.remote), ref)
-        base = git(here / "trusted", "rev-parse", "HEAD").decode().strip()
-        outputs = here / "outputs"
-        files = ["--outputs", str(outputs)] if name != "verdict" else []
-        common = ["--repo", str(here / "judged"), "--base", base]
-        run_gate(
-            here / "trusted/tools/gate.py", "ci", name, *common, *files, *words,
-            check=check, env={"CI": "true"},
-        )  # fmt: skip
-        lines = outputs.read_text().splitlines() if outputs.exists() else []
-        return here, dict(line.split("=", 1) for line in lines)
-
-    def published(self, spoil: bool = False) -> tuple[dict[str, Any], str]:
-        """All three jobs; the check that would be published, and the public packet's text."""
-        cut, intake = self.job(
-            "intake", "--head", "refs/gate/head", "--expect", self.head,
-            "--out", str(self.folder / "intake/change"), check=0,
-        )  # fmt: skip
-        replay: Mapping[str, str] = {}
-        public = ""
-        if intake["stopped"] == "false":
-            pack = self.folder / "change.pack"
-            shutil.copy(cut / "change/change.pack", pack)
-            if spoil:
-                pack.write_bytes(pack.read_bytes()[:-30])
-            there, replay = self.job(
-                "replay", "--head", self.head, "--pack", str(pack), "--pack-sha256", intake["pack_sha256"],
-                "--out", str(self.folder / "replay/packet"), check=2 if spoil else 0,
-            )  # fmt: skip
-            file = there / "packet/packet.public.json"
-            public = file.read_text() if file.exists() else ""
-        tip = git(self.remote, "rev-parse", "main").decode().strip()
-        file = self.folder / "check.json"
-        self.job(
-            "verdict", "--head", self.head, "--intake", intake["facts"], "--replay", replay.get("facts", ""),
-            "--tip", tip, "--check", str(file),
-        )  # fmt: skip
-        check: dict[str, Any] = json.loads(file.read_text())
-        return check, public
+GATE, GENERATOR = (
+    yaml.safe_load(
+        (SCAFFOLD / f".github/workflows/<<cookiecutter.__{name}_yml>>").read_text(encoding="utf-8")
+    )
+    for name in ("replay_gate", "generator_workspace")
+)
 
 
 def host(gate: Gate) -> Host:
-    """A host that has got the work tree as the branch `change`."""
+    """A host where the work tree is the head of pull request 7 against main."""
     git(gate.root, "switch", "--quiet", "--create", "change")
     head = commit_all(gate.root, "The change")
     git(gate.root, "switch", "--quiet", "main")
-    remote = gate.root.parent / "remote.git"
-    git(gate.root.parent, "clone", "--quiet", "--bare", str(gate.root), str(remote))
-    return Host(remote, gate.root.parent / "jobs", head)
+    return host_of(gate, head)
+
+
+def host_of(gate: Gate, head: str) -> Host:
+    pull = {"number": 7, "head": {"sha": head}}
+    ci = Host(gate.root.parent / "host", {"pull_request": pull, "repository": {"default_branch": "main"}})
+    ci.remote.parent.mkdir(parents=True)
+    git(gate.root.parent, "clone", "--quiet", "--bare", str(gate.root), str(ci.remote))
+    git(ci.remote, "update-ref", "refs/pull/7/head", head)
+    git(ci.remote, "branch", "--quiet", "--delete", "--force", "change")
+    return ci
+
+
+def published(ci: Host) -> tuple[dict[str, Any], str]:
+    """All three jobs of the workflow; the check that would be published, and the public packet's text.
+
+    What everybody can read, logs, artifacts and the check, names no row and shows none of its output.
+    """
+    ci.run(GATE)
+    check: dict[str, Any] = json.loads(ci.published.read_bytes())
+    artifacts = ci.artifacts
+    pack = artifacts.pop("change/change.pack", b"")
+    assert pack.startswith(b"PACK")
+    public = artifacts.pop("packet.public/packet.public.json", b"").decode()
+    assert artifacts == {}
+    read = ci.log + json.dumps(check) + public
+    # Ids that are no English words; a digest is 64 digits.
+    assert not re.search("upper-more|diff of|a-token|[0-9a-f]{64}", read)
+    assert (check["name"], check["status"]) == ("replay-gate", "completed")
+    assert (ci.results["verdict"] == "success") == (check["conclusion"] == "success")
+    return check, public
 
 
 def test_an_eligible_change(quick: Gate) -> None:
     quick.edit("src/prog.sh", "esac", "esac # as before")
-    check, public = host(quick).published()
-    assert (check["name"], check["status"], check["conclusion"]) == ("replay-gate", "completed", "success")
+    ci = host(quick)
+    check, public = published(ci)
+    assert check["conclusion"] == "success"
+    assert ci.results == {"intake": "success", "replay": "success", "verdict": "success"}
     assert json.loads(public) == {
         "schema": "merge-packet-public-v1",
         "verdict": "eligible",
@@ -105,15 +87,13 @@ def test_a_blocked_change_whose_packet_stays_on_the_host(quick: Gate, tmp_path: 
     commit_all(quick.root, "Keep packets")
     quick.edit("src/prog.sh", "wc -l", "wc -c")
     ci = host(quick)
-    check, public = ci.published()
+    check, public = published(ci)
     assert check["conclusion"] == "failure"
     assert (check["head_sha"], check["output"]["title"]) == (
-        ci.head, "block: replay.drift (workspace UNVERIFIED)",
-    )  # fmt: skip
+        git(ci.remote, "rev-parse", "refs/pull/7/head").decode().strip(),
+        "block: replay.drift (workspace UNVERIFIED)",
+    )
     assert json.loads(public)["verdict"] == "block"
-    # Neither says which row, how many of them, or what it gave.
-    told = json.dumps(check) + public
-    assert "count" not in told
     (kept,) = (tmp_path / "store").iterdir()
     packet = json.loads((kept / "merge_packet.json").read_bytes())
     assert (packet["trust"], packet["mode"]) == ("protected", "head")
@@ -125,24 +105,90 @@ def test_a_held_change(quick: Gate) -> None:
     quick.write("oracle/digests.json", json.dumps({**pins, "upper": "f" * 64}))
     commit_all(quick.root, "As if pinned on another machine")
     quick.write("README.md", "other\n")
-    check, public = host(quick).published()
+    check, public = published(host(quick))
     assert (check["conclusion"], json.loads(public)["verdict"]) == ("action_required", "hold")
 
 
 def test_a_replay_that_crashes(quick: Gate) -> None:
     quick.write("README.md", "other\n")
-    check, public = host(quick).published(spoil=True)
+    ci = host(quick)
+
+    def spoil(job: str) -> None:
+        if job == "replay":
+            pack = ci.folder / "artifacts/change/change.pack"
+            pack.write_bytes(pack.read_bytes()[:-30])
+
+    ci.between = spoil
+    check, public = published(ci)
     assert (check["conclusion"], public) == ("failure", "")
+    assert ci.results["replay"] == "failure"
     assert check["output"]["title"].startswith("no packet")
 
 
 def test_a_denied_path_is_not_replayed(quick: Gate) -> None:
     quick.write("oracle/noise.txt", ".*never.*\n")
     ci = host(quick)
-    check, public = ci.published()
+    check, public = published(ci)
     assert (check["conclusion"], public) == ("failure", "")
     assert check["output"]["title"] == "block: denylist.hit (not run)"
-    assert not (ci.folder / "replay").exists()
+    assert ci.results["replay"] == "skipped"
+
+
+def test_a_head_that_moved_while_the_check_was_waiting(quick: Gate) -> None:
+    quick.write("README.md", "other\n")
+    ci = host(quick)
+    git(ci.remote, "update-ref", "refs/pull/7/head", "main")
+    ci.run(GATE)
+    assert ci.results == {"intake": "failure", "replay": "skipped", "verdict": "failure"}
+    assert json.loads(ci.published.read_bytes())["conclusion"] == "failure"
+    assert ci.artifacts == {}
+
+
+def test_a_branch_that_moves_during_the_replay(quick: Gate) -> None:
+    quick.write("README.md", "other\n")
+    ci = host(quick)
+    other = commit_all(quick.root, "Somebody else was first")
+
+    def move(job: str) -> None:
+        if job == "verdict":
+            git(ci.remote, "fetch", "--quiet", str(quick.root), f"+{other}:refs/heads/main")
+
+    ci.between = move
+    check, _ = published(ci)
+    assert (check["conclusion"], check["output"]["title"]) == (
+        "action_required", "the protected branch has moved: run the check again",
+    )  # fmt: skip
+
+
+def test_an_approved_change_with_its_new_pins(quick: Gate, tmp_path: Path) -> None:
+    keys = make_keys(tmp_path / "keys")
+    allow(quick, keys)
+    git(quick.root, "switch", "--quiet", "--create", "change")
+    quick.edit("src/prog.sh", "wc -l", "wc -c")
+    quick.judge(check=1)
+    packet = str(quick.root / ".gate/merge_packet.json")
+    signing = ("approve", "--packet", packet, "--note", "wanted", "--key", str(keys.path()))
+    statement = quick.run(*signing, check=0).stdout.split()[1]
+    commit_all(quick.root, "Count bytes, approved")
+    quick.run("record", "--approval", str(quick.root / statement), check=0)
+    head = commit_all(quick.root, "Pin it")
+    git(quick.root, "switch", "--quiet", "main")
+    check, _ = published(host_of(quick, head))
+    assert check["conclusion"] == "success"
+
+
+def test_a_generator_gets_a_workspace_and_nothing_else(quick: Gate) -> None:
+    ci = host(quick)
+    ci.run(GENERATOR)
+    assert ci.results == {"workspace": "success"}
+    assert list(ci.artifacts) == ["workspace/workspace.tar.gz"]
+    workspace = quick.root.parent / "workspace"
+    with tarfile.open(ci.folder / "artifacts/workspace/workspace.tar.gz") as archive:
+        archive.extractall(workspace, filter="data")
+    [program] = workspace.rglob("prog.sh")
+    root = program.parents[1]
+    assert not {"oracle", "corpus", "sealed", ".git"} & {path.name for path in root.iterdir()}
+    quick.run("audit", str(root), check=0)
 
 
 def handed(**fields: object) -> Handed:
@@ -207,9 +253,9 @@ def test_the_plain_host_of_the_documentation(
     [script] = re.findall(r"(?ms)^```sh\n(.*?)^```$", (TEMPLATE / "docs/ci.md").read_text(encoding="utf-8"))
     quick.edit("src/prog.sh", "wc -l", f"wc {new} ")
     ci = host(quick)
-    here = tmp_path / "host"
+    here = tmp_path / "plain"
     here.mkdir()
-    places = {"REMOTE": str(ci.remote), "BRANCH": "main", "CHANGE": "refs/heads/change"}
+    places = {"REMOTE": str(ci.remote), "BRANCH": "main", "CHANGE": "refs/pull/7/head"}
     done = subprocess.run(
         ["sh", "-ec", script], cwd=here, env=git_env() | places, capture_output=True, text=True, check=False,
         timeout=300,

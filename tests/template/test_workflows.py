@@ -163,3 +163,17 @@ def test_facts_are_the_only_other_thing_handed_on(project: Path) -> None:
     assert set(jobs["intake"]["outputs"]) == {"facts", "stopped", "pack_sha256", "base"}
     assert set(jobs["replay"]["outputs"]) == {"facts"}
     assert all("timeout-minutes" in job for job in jobs.values())
+
+
+def test_user_namespaces_are_allowed_before_the_judgement_and_nowhere_else(project: Path) -> None:
+    """Ubuntu 24.04 denies them by AppArmor; without them bubblewrap does not work and Landlock is taken."""
+    workflow = document(project)
+    assert {job["runs-on"] for job in workflow["jobs"].values()} == {"ubuntu-24.04"}
+    lifted = "kernel.apparmor_restrict_unprivileged_userns=0"
+    assert [job for job, step in steps(workflow) if lifted in step.get("run", "")] == ["replay"]
+    scripts = [step.get("run", "") for step in workflow["jobs"]["replay"]["steps"]]
+    order = [
+        next(number for number, script in enumerate(scripts) if words in script)
+        for words in (lifted, "gate.py env", "gate.py ci replay")
+    ]
+    assert order == sorted(order)
