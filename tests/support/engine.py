@@ -26,12 +26,24 @@ class Outcome:
     stderr: str
 
 
-def run_engine(root: Path, *words: str, base: str = "HEAD", trust: str = "local") -> Outcome:
-    """Runs a command on `base` as the bootstrap would start it; the variable CI is not set."""
+class Screen(io.StringIO):
+    """A stream that says of itself that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def run_engine(
+    root: Path, *words: str, base: str = "HEAD", trust: str = "local", screen: bool = False
+) -> Outcome:
+    """Runs a command on `base` as the bootstrap would start it; the variable CI is not set.
+
+    `screen`: its stderr says that it is a terminal.
+    """
     commit = git(root, "rev-parse", "--verify", base + "^{commit}").decode().strip()
     launch = {"repository": str(root), "base": commit, "base_from": "test", "trust": trust}
     launch["fresh"] = tempfile.mkdtemp(prefix="gate-fresh-")
-    out, err = io.StringIO(), io.StringIO()
+    out, err = io.StringIO(), Screen() if screen else io.StringIO()
     with (
         mock.patch.dict(os.environ),
         contextlib.redirect_stdout(out),
@@ -42,10 +54,12 @@ def run_engine(root: Path, *words: str, base: str = "HEAD", trust: str = "local"
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
-def record(root: Path, *words: str) -> Outcome:
+def record(root: Path, *words: str, screen: bool = False) -> Outcome:
     """`record` on the corpus as it is, without a question."""
     digest = run_engine(root, "record", "--print-digest").stdout.strip()
-    return run_engine(root, "record", "--reviewed-by", REVIEWER, "--corpus-sha256", digest, *words)
+    return run_engine(
+        root, "record", "--reviewed-by", REVIEWER, "--corpus-sha256", digest, *words, screen=screen
+    )
 
 
 def state(folder: Path) -> dict[str, tuple[bytes, int]]:

@@ -14,7 +14,7 @@ from ..workspace.audit import Audit, audit
 from ..workspace.objects import files_ever
 from ..workspace.snapshot import take_snapshot
 from .context import Context
-from .workspace import progress
+from .progress import progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -17,6 +17,7 @@ from ..runner.pool import Pool
 from ..runner.replayer import Bench
 from .context import Context
 from .evidence import TestEvidence
+from .progress import Progress, progress
 from .sealed_folder import SealedFolder
 
 
@@ -42,6 +43,7 @@ class Case:
     sealed_dir: Path | None = None
     sealed: SealedFolder | None = None
     envelope_seed: int = 0
+    progress: Progress = progress
     verified: Verified = field(default_factory=lambda: Verified((), (), frozenset()))
 
 

@@ -15,6 +15,7 @@ from ..core.errors import GateError
 from ..core.gitdb import Entries, ObjectStore, Repository
 from ..core.submission import Change
 from ..core.worktree import submit_work_tree
+from .progress import progress
 
 #: The gate's own folder in the judged repository; git-ignored.
 OWN_FOLDER = ".gate"
@@ -101,4 +102,5 @@ def workers(text: str) -> int:
 
 def warn(message: str) -> None:
     """One line for the human on stderr; the verdict does not depend on it."""
+    progress("")
     print(f"gate: warning: {message}", file=sys.stderr)

@@ -23,6 +23,7 @@ from .case import Case, Lane
 from .context import Context, workers
 from .judging import facts
 from .output import PACKET, remove_old, write_packet
+from .progress import no_progress, progress
 
 SANDBOXES = ["auto", "bubblewrap", "landlock", "plain", "none"]
 
@@ -98,6 +99,7 @@ def judged(
         context, oracle, change.before, change, "harness" if lanes else mode, today, arguments.workers,
         arguments.sandbox, now=arguments.now, approvals=tuple(arguments.approval),
         sealed_dir=arguments.sealed, envelope_seed=secrets.randbits(32),
+        progress=no_progress if getattr(arguments, "quiet", False) else progress,
     )  # fmt: skip
     packet = judge(facts(case, lanes))
     meta = {"seconds": round(time.monotonic() - started, 3), "envelope_seed": case.envelope_seed}

@@ -26,6 +26,7 @@ from .judging_approvals import grant, mark_approved
 from .judging_claims import relations_lane
 from .judging_sealed import sealed_lane
 from .judging_tests import identities_lane, public_lane, quarantine_lane
+from .progress import counted
 from .replayers import bench, isolation
 from .sealed_folder import open_sealed
 
@@ -76,13 +77,19 @@ def _run(
         arena, sandbox = None, SandboxFacts(required=oracle.settings.sandbox.require)
         if not (stopped or change.problems):
             _warn_of_machine(oracle)
+            case.progress("judging: sandbox")
             found = isolation(case.context, oracle, case.sandbox)
             sandbox = found.facts
             if found.layer is not None:
                 place = bench(case.context, oracle, case.corpus, case.workers, found.layer)
                 patch, base, failed = _built(place, change)
                 arena = stack.enter_context(_arena(place, case, patch, base)) if not failed else None
-        return {name: lane(case, arena) for name, lane in lanes.items()}, failed, sandbox
+        results = {}
+        for name, lane in lanes.items():
+            case.progress(f"judging: {name}")
+            results[name] = lane(case, arena)
+    case.progress("")
+    return results, failed, sandbox
 
 
 def _built(place: Bench, change: Change) -> tuple[Entries, Entries, tuple[Finding, ...]]:
@@ -119,12 +126,14 @@ def _replay(case: Case, arena: Arena | None) -> LaneResult:
     if arena is None:
         return LaneResult({}, "not_run", counts)
     pinned = Pinned(oracle.pins, made.noise_lines if made else {})
-    found = tuple(replay(oracle.rows, pinned, arena.replayers))
+    rows = replay(oracle.rows, pinned, arena.replayers)
+    total = len({row.id for row in oracle.rows} | oracle.pins.keys())
+    found = tuple(counted(rows, "judging: replay", total, case.progress))
     sensitive = made.envelope_sensitive if made else ()
     found = replay_elsewhere(oracle.rows, found, sensitive, case.envelope_seed, arena.elsewhere)
-    rows = mark_approved(found, case.verified)
-    counts |= Counter(row.status for row in rows)
-    return LaneResult({"replay": rows}, "ran" if oracle.rows else "empty", counts)
+    found = mark_approved(found, case.verified)
+    counts |= Counter(row.status for row in found)
+    return LaneResult({"replay": found}, "ran" if oracle.rows else "empty", counts)
 
 
 LANES: Mapping[str, Lane] = {

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from ..core.errors import Exit, GateError
 from .context import OWN_FOLDER, Launch, opened, parse_launch
+from .progress import progress
 
 #: Command -> (module, one line of help). Modules are imported when they are needed: start-up is paid each time.
 COMMANDS = {
@@ -58,6 +59,7 @@ def main(launch_text: str, words: list[str]) -> int:
 
 def _fail(line: str, code: Exit) -> int:
     """Prints one line that cannot speak to a terminal: it may hold names of any bytes."""
+    progress("")
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
     print(f"gate: {shown}", file=sys.stderr)
     return int(code)

@@ -14,6 +14,7 @@ from ..runner.environment import Envelope
 from ..runner.replayer import Bench, TreeReplayer
 from ..runner.setup import Built
 from ..runner.trial import Trial
+from .progress import counted, progress
 
 #: Between the two runs of a row, so that a clock that shows seconds shows another one.
 _CLOCK_S = 1.1
@@ -55,22 +56,24 @@ def measure_rows(
     """Runs `new` rows two times, with another hash seed, in another envelope, without sources; `old` rows once."""
     with bench.replayer(prepared.entries) as replayer:
         started = time.monotonic()
-        first = _by_id(replayer.run([*new, *old]))
+        first = _by_id(replayer.run([*new, *old]), "first run", len(new) + len(old))
         time.sleep(max(0.0, started + _CLOCK_S - time.monotonic()))
         # Another worker, another scratch, the other order.
-        second = _by_id(replayer.run(new[::-1]))
-        seeded = _by_id(replace(replayer, envelope=Envelope(_OTHER_SEED)).run(new))
+        second = _by_id(replayer.run(new[::-1]), "second run", len(new))
+        reseeded = replace(replayer, envelope=Envelope(_OTHER_SEED))
+        seeded = _by_id(reseeded.run(new), "with another hash seed", len(new))
         unsteady = [row for row in new if first[row.id].result != second[row.id].result]
         lines = {row.id: _first_difference(replayer, row) for row in unsteady}
     with bench.elsewhere(_OTHER_SEED).replayer(prepared.entries) as replayer:
-        elsewhere = _by_id(replayer.run(new))
+        elsewhere = _by_id(replayer.run(new), "in another envelope", len(new))
     with bench.replayer(without_sources(store, prepared, bench.settings)) as replayer:
-        emptied = _by_id(replayer.run(new))
+        emptied = _by_id(replayer.run(new), "without the program", len(new))
+    progress("")
     return Measured(first, second, seeded, elsewhere, emptied, lines)
 
 
-def _by_id(trials: Iterable[Trial]) -> dict[str, Trial]:
-    return {trial.row.id: trial for trial in trials}
+def _by_id(trials: Iterable[Trial], what: str, total: int) -> dict[str, Trial]:
+    return {trial.row.id: trial for trial in counted(trials, what, total)}
 
 
 def without_sources(store: ObjectStore, prepared: Built, settings: Settings) -> dict[bytes, Entry]:

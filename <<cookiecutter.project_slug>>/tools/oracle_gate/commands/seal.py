@@ -23,6 +23,7 @@ from .case import Case
 from .context import Context, warn, workers
 from .judging_sealed import asking
 from .output import refuse_links, write_whole
+from .progress import counted, progress
 from .record import open_work_tree
 from .replayers import bench, sufficient
 from .seal_warnings import warnings
@@ -102,7 +103,9 @@ def _null_controls(case: Case, manifest: Manifest, files: Mapping[str, bytes]) -
     if built.failure:
         raise GateError(built.failure, where="[subject] setup", todo="repair the build")
     with asking(case, place, manifest) as how, place.replayer(built.entries, workers=1) as replayer:
-        judged = list(properties(manifest, files, partial(how.programs, replayer.pool)))
+        found = properties(manifest, files, partial(how.programs, replayer.pool))
+        judged = list(counted(found, "null controls", len(manifest.properties)))
+        progress("")
         _refuse_vacuous(found.row for found in judged)
         return sum(
             _also_holds(found, [files[fixture.path] for fixture in manifest.fixtures_of(item)])

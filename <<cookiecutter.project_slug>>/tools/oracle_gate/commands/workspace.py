@@ -17,6 +17,7 @@ from ..core.oracle import read_control
 from ..workspace.create import Mode, create
 from ..workspace.snapshot import take_snapshot
 from .context import Context
+from .progress import progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,9 +98,3 @@ def _print(values: Mapping[str, str], *, as_json: bool) -> None:
         print(json.dumps(values))
     else:
         sys.stdout.buffer.write(b"".join(os.fsencode(f"{name} {value}\n") for name, value in values.items()))
-
-
-def progress(text: str) -> None:
-    """One line that the next replaces, on a terminal alone; empty text clears it."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
