@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ..core.commits import submit_head
 from ..core.errors import Exit, GateError
+from ..core.history import read_history
 from ..core.oracle import Oracle, read_oracle
 from ..core.packet import Packet
 from ..core.patching import submit_patch
@@ -103,7 +104,7 @@ def judged(
     )  # fmt: skip
     packet = judge(facts(case, lanes))
     meta = {"seconds": round(time.monotonic() - started, 3), "envelope_seed": case.envelope_seed}
-    write_packet(out, packet, meta)
+    write_packet(out, packet, meta, read_history(context.store, context.launch.base, context.base_entries))
     return packet
 
 

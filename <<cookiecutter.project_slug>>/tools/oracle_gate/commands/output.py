@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..core.decode import encode, to_json
 from ..core.errors import GateError
+from ..core.history import Past
 from ..core.packet import Packet
 from ..render import html, junit, markdown
 
 PACKET = "merge_packet.json"
 PUBLIC = "packet.public.json"
-#: What a human reads, beside the packet; only report.md may be shown to a generator.
-_REPORTS = {"report.md": markdown.render, "report.html": html.render, "junit.xml": junit.render}
-_BESIDE = (PUBLIC, "run_meta.json", *_REPORTS)
+#: What a human reads, beside the packet, by format; only report.md may be shown to a generator.
+REPORTS = {"html": "report.html", "junit": "junit.xml", "md": "report.md"}
+_BESIDE = (PUBLIC, "run_meta.json", *REPORTS.values())
+
+
+def rendered(packet: Packet, format: str, history: Sequence[Past]) -> bytes:
+    """A report of the packet."""
+    if format == "html":
+        text = html.render(packet, history)
+    else:
+        text = junit.render(packet) if format == "junit" else markdown.render(packet)
+    return text.encode(errors="backslashreplace")
 
 
 def refuse_links(path: Path) -> None:
@@ -36,7 +47,7 @@ def remove_old(path: Path) -> None:
         (path.parent / "results" / f"{name}.json").unlink(missing_ok=True)
 
 
-def write_packet(path: Path, packet: Packet, meta: dict[str, Any]) -> None:
+def write_packet(path: Path, packet: Packet, meta: dict[str, Any], history: Sequence[Past]) -> None:
     """Writes the packet last, so that whoever finds it finds all of it."""
     folder = path.parent
     refuse_links(path)
@@ -51,8 +62,8 @@ def write_packet(path: Path, packet: Packet, meta: dict[str, Any]) -> None:
         "unverified": not packet.workspace.verified,
     }
     write_whole(path.with_name(PUBLIC), to_json(public))
-    for name, render in _REPORTS.items():
-        write_whole(path.with_name(name), render(packet).encode(errors="backslashreplace"))
+    for format, name in REPORTS.items():
+        write_whole(path.with_name(name), rendered(packet, format, history))
     write_whole(path.with_name("run_meta.json"), json.dumps(meta, indent=2, sort_keys=True).encode() + b"\n")
     write_whole(path, to_json(encode(packet)))
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import html
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from ..core.history import Past
 from ..core.packet import Packet, Reason
 from ..core.policy import RULES, verdict_line
 from .visible import visible
@@ -44,11 +45,11 @@ dd{margin:0}
 """
 
 
-def render(packet: Packet) -> str:
-    """The report as a whole document."""
+def render(packet: Packet, history: Sequence[Past] = ()) -> str:
+    """The report as a whole document; `history` are the statements of the base."""
     parts = [
         _head(packet), _reasons(packet), _lanes(packet), _diffs(packet), _counterexamples(packet),
-        _approvals(packet), _changes(packet), _unreached(packet),
+        _approvals(packet), _history(history), _changes(packet), _unreached(packet),
     ]  # fmt: skip
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (
@@ -168,6 +169,16 @@ def _approvals(packet: Packet) -> str:
         for fact in packet.approvals
     ]
     return _section("Statements by humans", _list(lines))
+
+
+def _history(history: Sequence[Past]) -> str:
+    lines = [
+        f"{_text(past.day or 'before')} {_code(past.name)} {_text(past.text)}"
+        for past in history[:_MOST_SUBJECTS]
+    ]
+    more = len(history) - _MOST_SUBJECTS
+    lines += [f"{more} more, see `report --history`"] if more > 0 else []
+    return _section("What humans have let through before", _list(lines))
 
 
 def _changes(packet: Packet) -> str:
