@@ -118,13 +118,6 @@ def test_a_rule_is_accepted(repository: Gate, keys: Keys) -> None:
     assert {"approval.invalid", "test_config.changed"} <= set(rules(repository.judge(check=1)))
 
 
-def test_a_drift_is_not_accepted(repository: Gate, keys: Keys) -> None:
-    repository.edit("src/prog.sh", "wc -l < ", "wc -c < ")
-    repository.judge(check=1)
-    said = approve(repository, keys, "--kind", "accept", "--rule", "replay.drift", check=2)
-    assert "replay.drift cannot be overridden" in said
-
-
 def test_the_machine_moved(repository: Gate, keys: Keys) -> None:
     git(repository.root, "switch", "--quiet", "main")
     right = pins(repository)

@@ -74,11 +74,14 @@ class Given:
     signed: bytes | None = None
     stem: str = ""
 
-    def put(self, scene: Scene) -> None:
+    def put(self, scene: Scene, folder: Path | None = None) -> Path:
+        """Writes both files, where a change brings them if no folder is named."""
         signature = scene.keys.sign(self.signed or self.data, self.signer, self.namespace)
         stem = self.stem or hashlib.sha256(self.data).hexdigest()[:16]
-        for suffix, data in ((".json", self.data), (".sig", signature)):
-            (scene.gate.root / f"{FOLDER}{stem}{suffix}").write_bytes(data)
+        file = (folder or scene.gate.root / FOLDER) / f"{stem}.json"
+        file.write_bytes(self.data)
+        file.with_suffix(".sig").write_bytes(signature)
+        return file
 
 
 Making = Callable[[Statement], Given]
@@ -244,3 +247,26 @@ def test_what_approve_does_not_sign(name: str, scene: Scene) -> None:
     assert (done.code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert complaint in done.stderr
     assert sorted((scene.gate.root / FOLDER).iterdir()) == before
+
+
+RECORD: dict[str, tuple[Making, int, str]] = {
+    "an unknown key": (lambda truth: Given(truth.data, "stranger"), 2, "no allowed signer's signature"),
+    "no pin": (of_kind("accept", rules=("tests.lost",)), 2, "names no pin"),
+    "another old digest": (stating(ids=PIN), 2, "the pin of 'upper' is not the old one stated"),
+    "a new digest that no run gives": (
+        lambda truth: Given(
+            replace(truth, ids={row: replace(pin, new="e" * 64) for row, pin in truth.ids.items()}).data
+        ),
+        4, "1 moved row(s)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RECORD)
+def test_what_record_does_not_pin(name: str, scene: Scene, tmp_path: Path) -> None:
+    make, code, complaint = RECORD[name]
+    before = (scene.gate.root / "oracle/digests.json").read_bytes()
+    done = run_engine(scene.gate.root, "record", "--approval", str(make(scene.truth).put(scene, tmp_path)))
+    assert (done.code, done.stdout) == (code, "")
+    assert complaint in done.stderr
+    assert (scene.gate.root / "oracle/digests.json").read_bytes() == before

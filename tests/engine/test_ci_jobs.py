@@ -134,6 +134,19 @@ def test_a_denied_path_is_not_replayed(quick: Gate) -> None:
     assert ci.results["replay"] == "skipped"
 
 
+def test_a_conflict_with_the_tip(quick: Gate) -> None:
+    start = git(quick.root, "rev-parse", "HEAD").decode().strip()
+    quick.edit("src/prog.sh", "esac", "esac # as before")
+    ci = host(quick)
+    quick.edit("src/prog.sh", "esac", "esac # otherwise")
+    git(ci.remote, "fetch", "--quiet", str(quick.root), f"+{commit_all(quick.root, 'First')}:refs/heads/main")
+    assert git(ci.remote, "merge-base", "main", "refs/pull/7/head").decode().strip() == start
+    check, public = published(ci)
+    assert (check["conclusion"], public) == ("failure", "")
+    assert check["output"]["title"] == "block: intake.rejected (not run)"
+    assert "Rebase the patch" in check["output"]["summary"]
+
+
 def test_a_head_that_moved_while_the_check_was_waiting(quick: Gate) -> None:
     quick.write("README.md", "other\n")
     ci = host(quick)

@@ -261,6 +261,18 @@ def test_a_patch_does_not_speak_to_the_terminal(monkeypatch: pytest.MonkeyPatch)
     assert not re.search("[\x00\x1b\u202e]", text)
 
 
+def test_ids_are_named_under_ci_on_request_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    plain = shown(blocked(), monkeypatch, tty=False)
+    assert "replay.drift x1: " in plain
+    assert "row-1" not in plain
+    monkeypatch.delenv("CI")
+    named = shown(blocked(), monkeypatch, tty=False)
+    monkeypatch.setenv("CI", "true")
+    assert shown(blocked(), monkeypatch, tty=False, verbose=True) == named
+    assert "    +new row-1\n" in named
+
+
 def test_quiet_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     text = shown(blocked(), monkeypatch, tty=False, quiet=True)
     assert text.startswith("verdict block: ")
@@ -277,6 +289,8 @@ def test_the_command_and_the_files_beside_the_packet(quick: Gate, tmp_path: Path
         ).stdout
         assert printed == (quick.root / ".gate" / file).read_text(encoding="utf-8")
         assert "replay.drift" in printed
+        if name == "junit":
+            assert problems(suites(printed)["gate"])["gate verdict"] == ["failure block"]
     hostile = tmp_path / "packet.json"
     hostile.write_bytes(to_json(replace(blocked(HOSTILE))))
     for name in ("html", "junit", "md"):
