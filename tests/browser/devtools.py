@@ -19,6 +19,7 @@ from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ANSWER_S = 60.0
+_ENDED = "the browser ended; start it by hand to see why"
 _OPTIONS = (
     "--headless", "--disable-gpu", "--no-first-run", "--no-default-browser-check", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
@@ -55,7 +56,10 @@ class Browser:
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self.session:
             message["sessionId"] = self.session
-        os.write(self.commands, json.dumps(message).encode() + b"\0")
+        try:
+            os.write(self.commands, json.dumps(message).encode() + b"\0")
+        except BrokenPipeError:
+            raise BrowserError(_ENDED) from None
         while True:
             answer = self._next()
             if answer.get("id") != self._number:
@@ -83,10 +87,10 @@ class Browser:
         while b"\0" not in self._rest:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self.answers], [], [], left)[0]:
-                raise BrowserError(f"no answer within {_ANSWER_S:g} s")
+                raise BrowserError(f"the browser gave no answer within {_ANSWER_S:g} s")
             data = os.read(self.answers, 1 << 20)
             if not data:
-                raise BrowserError("it ended")
+                raise BrowserError(_ENDED)
             self._rest += data
         line, self._rest = self._rest.split(b"\0", 1)
         message: dict[str, Any] = json.loads(line)

@@ -23,7 +23,9 @@ sys.path[:0] = [str(ROOT / "<<cookiecutter.project_slug>>/tools"), str(ROOT / "t
 
 from browser.devtools import Browser, BrowserError, find_browser, load, opened_page  # noqa: E402
 from oracle_gate.core.decode import decode_json  # noqa: E402
+from oracle_gate.core.history import Past  # noqa: E402
 from oracle_gate.core.packet import Packet  # noqa: E402
+from oracle_gate.core.statements import Statement  # noqa: E402
 from oracle_gate.render import html  # noqa: E402
 from oracle_gate.render.visible import visible  # noqa: E402
 from support.baking import bake  # noqa: E402
@@ -62,6 +64,10 @@ SURVEY = """(() => {
   return {found, width: document.documentElement.scrollWidth, scripts: document.scripts.length,
     paper: light(behind(document.body)), text: document.body.innerText};
 })()"""
+
+
+#: The history of approvals on the pages that were not judged.
+HISTORY = [Past("2026-01-31", "0" * 500, Statement("accept", HOSTILE + "x" * 500, rules=("y" * 500,)))]
 
 
 @dataclass(frozen=True)
@@ -143,7 +149,7 @@ def look(program: str, pages: dict[str, Packet], folder: Path, pictures: Path | 
     with opened_page(program) as browser:
         for name, packet in pages.items():
             file = folder / f"{name}.html"
-            file.write_text(html.render(packet), encoding="utf-8")
+            file.write_text(html.render(packet, () if name == "judged" else HISTORY), encoding="utf-8")
             for screen in SCREENS:
                 complaints = list(survey(browser, file, packet, screen))
                 print(f"{name:8} {screen.name:11} {'ok' if not complaints else 'WRONG'}")
@@ -163,7 +169,7 @@ def spoiled(
     browser: Browser, file: Path, edits: list[tuple[str, str]], packet: Packet, complaint: str
 ) -> bool:
     """Whether a page with these edits is complained about as it should be."""
-    text = html.render(packet)
+    text = html.render(packet, HISTORY)
     for old, new in edits:
         if old not in text:
             return False
