@@ -14,7 +14,7 @@ import yaml
 from oracle_gate.commands.ci_verdict import CONCLUSIONS, Handed, check_run, decide
 from oracle_gate.core.policy import SEVERITY
 from support.actions import Host
-from support.approving import allow, make_keys
+from support.approving import Keys, allow, make_keys
 from support.baking import SCAFFOLD, TEMPLATE
 from support.gate import Gate
 from support.gitenv import commit_all, git, git_env
@@ -173,15 +173,35 @@ def test_a_branch_that_moves_during_the_replay(quick: Gate) -> None:
     )  # fmt: skip
 
 
+def approved(gate: Gate, keys: Keys, *words: str) -> str:
+    """Signs what a judgement of the work tree says; the statement's path."""
+    gate.judge(check=1)
+    packet = str(gate.root / ".gate/merge_packet.json")
+    signing = ("approve", "--packet", packet, "--note", "wanted", "--key", str(keys.path()), *words)
+    return gate.run(*signing, check=0).stdout.split()[1]
+
+
+def test_a_new_engine_is_judged_by_the_old_one(quick: Gate, tmp_path: Path) -> None:
+    keys = make_keys(tmp_path / "keys")
+    allow(quick, keys)
+    git(quick.root, "switch", "--quiet", "--create", "change")
+    quick.edit("tools/oracle_gate/render/terminal.py", 'f"verdict {', 'f"VERDICT {')
+    approved(quick, keys, "--kind", "protected-change")
+    head = commit_all(quick.root, "Speak up, approved")
+    git(quick.root, "switch", "--quiet", "main")
+    ci = host_of(quick, head)
+    check, _ = published(ci)
+    assert check["conclusion"] == "success"
+    assert "verdict eligible" in ci.log
+    assert "VERDICT" not in ci.log
+
+
 def test_an_approved_change_with_its_new_pins(quick: Gate, tmp_path: Path) -> None:
     keys = make_keys(tmp_path / "keys")
     allow(quick, keys)
     git(quick.root, "switch", "--quiet", "--create", "change")
     quick.edit("src/prog.sh", "wc -l", "wc -c")
-    quick.judge(check=1)
-    packet = str(quick.root / ".gate/merge_packet.json")
-    signing = ("approve", "--packet", packet, "--note", "wanted", "--key", str(keys.path()))
-    statement = quick.run(*signing, check=0).stdout.split()[1]
+    statement = approved(quick, keys)
     commit_all(quick.root, "Count bytes, approved")
     quick.run("record", "--approval", str(quick.root / statement), check=0)
     head = commit_all(quick.root, "Pin it")

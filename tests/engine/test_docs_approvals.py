@@ -68,6 +68,16 @@ def fork(gate: Gate) -> None:
     (gate.root.parent / "fork.patch").write_bytes(gate.cut_patch())
 
 
+def guard(root: Path) -> None:
+    """The guard as a hook: every commit of a documented way must pass it."""
+    hooks = root / ".git/hooks"
+    hooks.mkdir(exist_ok=True)
+    (hooks / "pre-commit").write_text(
+        "#!/bin/sh\necho >> .git/guarded\nexec python3 -I tools/oracle_guard.py\n"
+    )
+    (hooks / "pre-commit").chmod(0o755)
+
+
 WAYS: dict[str, Callable[[Gate], None]] = {
     "A behaviour change, pinned in the same pull request": behaviour,
     "A new row": new_row,
@@ -99,6 +109,7 @@ def test_the_documented_way(title: str, request: pytest.FixtureRequest, tmp_path
     keys = make_keys(tmp_path / "keys")
     allow(gate, keys)
     WAYS[title](gate)
+    guard(gate.root)
     programs = tmp_path / "programs"
     programs.mkdir()
     for name, program in (("python3", sys.executable), ("cruft", str(PROGRAM))):
@@ -116,6 +127,9 @@ def test_the_documented_way(title: str, request: pytest.FixtureRequest, tmp_path
     assert done.stdout.splitlines()[-1].startswith("verdict eligible (")
     packet = gate.packet()
     assert (packet["verdict"], [fact["valid"] for fact in packet["approvals"]]) == ("eligible", [True])
+    guarded = gate.root / ".git/guarded"
+    times = len(guarded.read_text()) if guarded.exists() else 0
+    assert times == blocks()[title].count("git commit")
     if WAYS[title] is update:
         git(gate.root, "switch", "--quiet", "main")
         git(gate.root, "merge", "--quiet", "--ff-only", "change")
