@@ -125,6 +125,10 @@ REACHED: list[tuple[str, dict[str, Any]]] = [
     ("public.failed", {"public": Public(own_tests=PublicRun(failed=("a",)))}),
     ("public.failed", {"public": Public(base_tests=PublicRun(problem="timeout"))}),
     ("public.failed", {"public": Public(problem="exit 4")}),
+    ("workspace.leak", {"workspace": Workspace(False, leaks={"hidden copy": 2})}),
+    ("workspace.leak", {"workspace": Workspace(False, required=True, leaks={"hidden copy": 2}, problem="why")}),
+    ("workspace.unverified", {"workspace": Workspace(False, required=True)}),
+    ("workspace.unverified", {"workspace": Workspace(False, required=True, problem="why")}),
 ]  # fmt: skip
 CODES = {"block": Exit.BLOCK, "hold": Exit.HOLD, "inspect": Exit.INSPECT}
 

@@ -18,6 +18,7 @@ from oracle_gate.core.packet import Packet
 from oracle_gate.core.pins import parse_digests, parse_provenance
 from oracle_gate.core.settings import Settings, _check, parse_settings
 from oracle_gate.core.statements import parse_statement
+from oracle_gate.workspace.report import parse_report
 from support.engine import run_engine
 from support.gate import Gate
 from support.schema_documents import BAD, GOOD, READER_ALONE, SHA, changed
@@ -49,6 +50,7 @@ READERS: dict[str, Read] = {
     "freeze-ledger-v1": as_json(parse_freezes),
     "quarantine-v1": as_json(parse_quarantine),
     "oracle-approval-v1": read_statement,
+    "workspace-audit-v1": as_json(lambda data: parse_report(data, "report")),
     "merge-packet-v1": as_json(lambda data: decode_json(Packet, data, "packet")),
 }
 

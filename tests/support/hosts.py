@@ -11,7 +11,7 @@ from pathlib import Path
 
 from oracle_gate.commands.audit import examine
 from oracle_gate.commands.context import Launch, opened
-from oracle_gate.workspace.audit import Audit
+from oracle_gate.workspace.report import Audit
 
 from support.baking import SCAFFOLD
 from support.gitenv import git, git_env

@@ -49,6 +49,11 @@ _FREEZE = {
     "test_id": "tests.test_a", "reason": "r", "owner": "o", "expires_utc": "2026-09-28T00:00:00Z",
     "parent_sha": SHA[:40], "max_runs_seen_flaky": 3,
 }  # fmt: skip
+_AUDIT: dict[str, Any] = {
+    "schema": "workspace-audit-v1", "base": SHA[:40], "snapshot": SHA[:40], "head": SHA[:40], "tree": SHA[:40],
+    "hidden_sha256": SHA, "findings": [{"kind": "hidden copy", "where": "src/x", "detail": "sealed/x"}],
+    "counts": {"files": 3, "hidden": 9, "objects": 0},
+}  # fmt: skip
 _LEDGER = {"schema": "freeze-ledger-v1", "entries": [_FREEZE]}
 _ROW = {"id": "r", "argv": ["x", ""]}
 _FILE = "corpus/data/x"
@@ -105,6 +110,11 @@ GOOD: dict[str, list[Any]] = {
         encode(Statement("protected-change", "why", change_id=SHA, paths=("oracle/noise.txt",))),
         {**encode(Statement("repin", "why", parent=SHA[:40])), "ids": {"a": {"old": SHA, "new": SHA}}},
         {**encode(Statement("drift", "why", change_id=SHA)), "ids": {"a": {"old": SHA, "new": SHA}}},
+    ],
+    "workspace-audit-v1": [
+        _AUDIT,
+        {**_AUDIT, "head": "", "tree": "", "findings": [], "counts": {}},
+        {**_AUDIT, "base": SHA, "findings": [{"kind": "link", "where": "src/\n"}]},
     ],
 }
 
@@ -252,6 +262,24 @@ BAD: dict[str, list[Any]] = {
         changed(_STATEMENT, "rules", value=[]),
         changed(GOOD["oracle-approval-v1"][3], "ids", "a", "old", value="x"),
         changed(_STATEMENT, "schema", value="v2"),
+    ],
+    "workspace-audit-v1": [
+        *NOTHING,
+        {},
+        *(without(_AUDIT, name) for name in _AUDIT),
+        *(
+            changed(_AUDIT, name, value=v)
+            for name in ("base", "snapshot", "head", "tree", "hidden_sha256")
+            for v in (SHA[:39], SHA.upper(), SHA[:40] + "\n", None)
+        ),
+        changed(_AUDIT, "base", value=""),
+        changed(_AUDIT, "hidden_sha256", value=SHA[:40]),
+        changed(_AUDIT, "schema", value="workspace-audit-v2"),
+        changed(_AUDIT, "extra", value=1),
+        changed(_AUDIT, "findings", value={}),
+        without(_AUDIT, "findings", 0, "kind"),
+        changed(_AUDIT, "findings", 0, "extra", value=""),
+        changed(_AUDIT, "counts", "files", value="3"),
     ],
 }
 #: What no schema can say; the readers refuse it all the same.

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from oracle_gate.core import corpus, freeze_ledger, ledger, manifest, packet, pins, settings, statements
+from oracle_gate.workspace import report
 
 from support.baking import SCAFFOLD
 
@@ -191,6 +192,16 @@ def _public_packet() -> dict[str, Any]:
             "required": list(properties)}  # fmt: skip
 
 
+def _audit() -> dict[str, Any]:
+    """The report of an audit; a workspace without git has no last commit."""
+    document = _record(report.Audit)
+    for name in ("base", "snapshot", "head", "tree"):
+        empty = "|" if name in ("head", "tree") else ""
+        document["properties"][name] = _text(f"^([0-9a-f]{{40}}|[0-9a-f]{{64}}{empty})$")
+    document["properties"]["hidden_sha256"] = _SHA256
+    return document
+
+
 def schemas() -> dict[str, dict[str, Any]]:
     """File name -> document."""
     armed = schema_of(pins.Provenance)
@@ -206,6 +217,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         "freeze-ledger-v1": ("sealed/freeze.json", _freezes()),
         "quarantine-v1": ("oracle/quarantine.json", _quarantine()),
         "oracle-approval-v1": ("oracle/approvals/*.json, canonical JSON on one line", _statement()),
+        "workspace-audit-v1": ("the report of `audit`, for `judge --workspace-audit`", _audit()),
         "merge-packet-v1": ("the packet, .gate/merge_packet.json", schema_of(packet.Packet)),
         "merge-packet-public-v1": ("packet.public.json, beside the packet", _public_packet()),
     }

@@ -21,8 +21,8 @@ from oracle_gate.core.decode import decode_json
 from oracle_gate.core.trees import walk
 from oracle_gate.workspace import audit as audit_module
 from oracle_gate.workspace import unpack
-from oracle_gate.workspace.audit import Audit
 from oracle_gate.workspace.hidden import Index, windows
+from oracle_gate.workspace.report import Audit
 from support.gate import run_gate
 from support.gitenv import commit_all, git
 from support.hosts import SEALED, Host, Made

@@ -10,9 +10,10 @@ from pathlib import Path
 from ..core.decode import to_json
 from ..core.errors import Exit, GateError
 from ..core.view import is_hidden
-from ..workspace.audit import Audit, audit
+from ..workspace.audit import audit
 from ..workspace.objects import files_ever
-from ..workspace.snapshot import take_snapshot
+from ..workspace.report import Audit
+from ..workspace.snapshot import Snapshot, take_snapshot
 from .context import Context
 from .progress import progress
 
@@ -49,10 +50,15 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
 def examine(context: Context, folder: Path) -> Audit:
     """Looks for all that is hidden in the base, or was in any commit of any ref, in `folder`."""
     snapshot = take_snapshot(context.store, context.launch.base, context.base_entries)
+    hidden = hidden_files(context, snapshot)
+    return audit(folder, context.store, snapshot, hidden, context.folder("audit"), progress)
+
+
+def hidden_files(context: Context, snapshot: Snapshot) -> list[tuple[str, bytes]]:
+    """Id and path of all that is hidden in the base, or was in any commit of any ref."""
     ever = files_ever(context.store, context.repository, snapshot.base, snapshot.hidden)
     now = {(entry.oid, path) for path, entry in context.base_entries.items() if path not in snapshot.entries}
-    hidden = {(oid, path) for oid, path in ever | now if is_hidden(path, snapshot.hidden)}
-    return audit(folder, context.store, snapshot, sorted(hidden), context.folder("audit"), progress)
+    return sorted((oid, path) for oid, path in ever | now if is_hidden(path, snapshot.hidden))
 
 
 def _show(report: Audit, *, named: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ..core.approvals import Verified
 from ..core.gitdb import Entries
 from ..core.oracle import Oracle
+from ..core.packet import Workspace
 from ..core.submission import Change
 from ..lanes.replay import Replayers
 from ..runner.pool import Pool
@@ -27,7 +28,8 @@ class Case:
 
     `corpus` is the tree whose corpus data rows read, `now` an injected clock, `approvals` files of statements,
     `envelope_seed` decides on the rows that run in another envelope, and on which one; a patch must not know it.
-    `sealed_dir` the folder that `--sealed` names, `sealed` what was read of it before any patched code ran.
+    `sealed_dir` the folder that `--sealed` names, `sealed` what was read of it before any patched code ran;
+    `workspace` is what an audit says of where the change was made.
     """
 
     context: Context
@@ -42,6 +44,7 @@ class Case:
     approvals: tuple[Path, ...] = ()
     sealed_dir: Path | None = None
     sealed: SealedFolder | None = None
+    workspace: Workspace = field(default_factory=Workspace)
     envelope_seed: int = 0
     progress: Progress = progress
     verified: Verified = field(default_factory=lambda: Verified((), (), frozenset()))

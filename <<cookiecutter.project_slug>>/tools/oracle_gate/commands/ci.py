@@ -42,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pack-sha256", default="", help="replay, verdict: its digest, as intake handed it on"
     )
+    parser.add_argument(
+        "--workspace-audit", type=Path, metavar="FILE", help="replay: the report of `audit`, from this host"
+    )
     parser.add_argument("--intake", default="", metavar="JSON", help="verdict: the line of intake")
     parser.add_argument("--replay", default="", metavar="JSON", help="verdict: the line of replay")
     parser.add_argument("--tip", default="", metavar="ID", help="verdict: where the protected branch is now")
@@ -96,6 +99,7 @@ def _replay(context: Context, arguments: argparse.Namespace) -> Exit:
     parser = argparse.ArgumentParser()
     add_case_arguments(parser)
     words = ["--head", arguments.head, "--pack", str(arguments.pack)]
+    words += ["--workspace-audit", str(arguments.workspace_audit)] if arguments.workspace_audit else []
     packet = judged(context, parser.parse_args(words), folder / PACKET)
     _keep(context, folder, arguments.head)
     show(packet)

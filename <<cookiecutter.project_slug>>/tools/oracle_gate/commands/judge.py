@@ -23,6 +23,7 @@ from ..render.terminal import show
 from .case import Case, Lane
 from .context import Context, workers
 from .judging import facts
+from .judging_workspace import read_report, workspace_facts
 from .output import PACKET, remove_old, write_packet
 from .progress import no_progress, progress
 
@@ -62,6 +63,12 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
         "--approval", type=Path, action="append", default=[], metavar="FILE", help="a signed statement"
     )
     parser.add_argument(
+        "--workspace-audit",
+        type=Path,
+        metavar="FILE",
+        help="the report of `audit` on where the change was made",
+    )
+    parser.add_argument(
         "--sealed",
         type=Path,
         metavar="DIR",
@@ -93,6 +100,7 @@ def judged(
     """Judges by all lanes or by the given ones alone (mode `harness`), and writes the packet to `out`."""
     started = time.monotonic()
     remove_old(out)
+    report = read_report(arguments.workspace_audit)
     oracle = read_oracle(context.store, context.base_entries)
     change, mode = _submitted(context, oracle, arguments)
     today = arguments.now or datetime.datetime.now(datetime.UTC).date()
@@ -101,6 +109,7 @@ def judged(
         arguments.sandbox, now=arguments.now, approvals=tuple(arguments.approval),
         sealed_dir=arguments.sealed, envelope_seed=secrets.randbits(32),
         progress=no_progress if getattr(arguments, "quiet", False) else progress,
+        workspace=workspace_facts(context, oracle.settings, change, report),
     )  # fmt: skip
     packet = judge(facts(case, lanes))
     meta = {"seconds": round(time.monotonic() - started, 3), "envelope_seed": case.envelope_seed}

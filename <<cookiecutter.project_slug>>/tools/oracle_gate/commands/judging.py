@@ -61,6 +61,7 @@ def facts(submitted: Case, lanes: Mapping[str, Lane] | None = None) -> Packet:
         setup=failed,
         approvals=case.verified.facts,
         sandbox=sandbox,
+        workspace=case.workspace,
         lanes={name: LaneState(name in required, state) for name, state in states.items()},  # type: ignore[arg-type]
         counts={name: number for result in results.values() for name, number in result.counts.items()},
         **{name: value for result in results.values() for name, value in result.fields.items()},

@@ -152,9 +152,17 @@ class SandboxFacts:
 
 @dataclass(frozen=True)
 class Workspace:
-    """Whether an audit of the generator's workspace is bound to this packet."""
+    """Whether an audit of the generator's workspace is bound to this packet, and has to be (`required`).
+
+    `report_sha256` is of the report that was given, `leaks` counts its findings by kind, `problem` says why
+    it does not speak for this change.
+    """
 
     verified: bool = False
+    required: bool = False
+    report_sha256: str = ""
+    leaks: Mapping[str, int] = field(default_factory=dict)
+    problem: str = ""
 
 
 @dataclass(frozen=True)

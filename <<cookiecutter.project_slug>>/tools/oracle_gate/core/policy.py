@@ -74,7 +74,7 @@ RULES: dict[str, Rule] = {
     "approval.invalid": Rule("hold", "a statement does not verify", "Sign again with a key of allowed_signers."),
     "workspace.leak": Rule("hold", "the generator's workspace held hidden bytes", "Treat the run as unverified."),
     "workspace.unverified": Rule("hold", "no audit of the workspace is bound to this packet",
-                                 "Run `audit` and pass its report."),
+                                 "Run `audit` on the workspace and pass its report."),
     "public.failed": Rule("inspect", "public tests fail while the evidence is green",
                           "Do not merge automatically: tautology or regression?"),
     "tests.lost": Rule("inspect", "a test of the base is gone", _REVIEW),
@@ -211,13 +211,23 @@ def _sandbox(packet: Packet) -> _Found:
         yield "sandbox.insufficient", sandbox.mode, ", ".join(opened) or "no isolation"
 
 
+def _workspace(packet: Packet) -> _Found:
+    workspace = packet.workspace
+    for kind, count in workspace.leaks.items():
+        yield "workspace.leak", kind, f"{count} finding(s); the audit's report says where"
+    if workspace.required and not (workspace.verified or workspace.leaks or packet.mode == "self-check"):
+        yield "workspace.unverified", "workspace", workspace.problem or "no report of an audit was given"
+
+
 def judge(packet: Packet) -> Packet:
     """The packet with reasons, verdict and merge_ok; what it held of these before is not looked at.
 
     Raises GateError for a fact that names no rule, which only a packet of another version or a forged one has.
     """
     order = list(RULES)
-    parts = (_oracle, _paths, _replay, _relations, _sealed, _freezes, _tests, _public, _sandbox)
+    parts = (
+        _oracle, _paths, _replay, _relations, _sealed, _freezes, _tests, _public, _sandbox, _workspace,
+    )  # fmt: skip
     # A base that pins nothing cannot judge: that is said first, and alone.
     armed = packet.counts.get("pins") or packet.mode == "harness"
     found = {item for part in parts for item in part(packet)} if armed else {_UNARMED}

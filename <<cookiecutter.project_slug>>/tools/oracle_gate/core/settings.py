@@ -123,6 +123,13 @@ class Sealed:
 
 
 @dataclass(frozen=True)
+class Workspace:
+    """Whether a change holds without a clean audit of the workspace that it comes from."""
+
+    require: bool = False
+
+
+@dataclass(frozen=True)
 class Approvals:
     """Block rules that an `accept` statement may override."""
 
@@ -159,6 +166,7 @@ class Settings:
     public: Public = field(default_factory=Public)
     identities: Identities = field(default_factory=Identities)
     sealed: Sealed = field(default_factory=Sealed)
+    workspace: Workspace = field(default_factory=Workspace)
     approvals: Approvals = field(default_factory=Approvals)
     store: Store = field(default_factory=Store)
     limits: Limits = field(default_factory=Limits)

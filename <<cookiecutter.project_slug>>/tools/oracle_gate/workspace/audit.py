@@ -7,16 +7,13 @@ Linear in the size of what is looked at; what the base's visible tree holds is n
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Literal
 
 from ..core.gitdb import ObjectStore
 from ..core.paths import printable
@@ -25,6 +22,7 @@ from ..core.view import is_hidden
 from .furniture import furniture
 from .hidden import DENSE, SMALLEST, Evidence, Index
 from .objects import add_pack, all_objects, reachable
+from .report import Audit, digest_of
 from .snapshot import Finding, Snapshot
 from .unpack import Budget, inside
 
@@ -35,22 +33,23 @@ _PACK = re.compile(rb"PACK\0\0\0[\2\3]")
 _LOOSE = re.compile(rb"(blob|tree|commit|tag) \d+\0")
 
 
-@dataclass(frozen=True)
-class Audit:
-    """The report that `judge --workspace-audit` binds: which base, which state of the workspace, what was found.
+def secrets(
+    store: ObjectStore, snapshot: Snapshot, hidden: Iterable[tuple[str, bytes]]
+) -> dict[str, tuple[bytes, int]]:
+    """Path and size by id, of the hidden files that are told from chance: not shown as well, not small."""
+    known = _shown(store, snapshot)
+    paths = {oid: path for oid, path in sorted(hidden) if oid not in known}
+    form = "--batch-check=%(objectname) %(objectsize)"
+    lines = store.run("cat-file", form, data="".join(f"{oid}\n" for oid in paths).encode()).stdout.decode()
+    sizes = (
+        (oid, int(size) if size.isdigit() else SMALLEST) for oid, size in map(str.split, lines.splitlines())
+    )
+    return {oid: (paths[oid], size) for oid, size in sizes if size >= SMALLEST}
 
-    `head` and `tree` are ids of the workspace's last commit, empty without git. `hidden_sha256` is of the
-    sorted ids of the hidden files that were looked for, `counts` of what was looked at.
-    """
 
-    base: str
-    snapshot: str
-    head: str
-    tree: str
-    hidden_sha256: str
-    findings: tuple[Finding, ...]
-    counts: Mapping[str, int]
-    schema: Literal["workspace-audit-v1"] = "workspace-audit-v1"
+def _shown(store: ObjectStore, snapshot: Snapshot) -> set[str]:
+    """The ids of everything that a fresh workspace holds."""
+    return {*reachable(store, snapshot.commit), store.oid("blob", snapshot.guard_list)}
 
 
 def audit(
@@ -75,11 +74,12 @@ def audit(
     finally:
         packs.close()
     return Audit(
+        schema="workspace-audit-v1",
         base=snapshot.base,
         snapshot=snapshot.commit,
         head=head,
         tree=tree,
-        hidden_sha256=hashlib.sha256("\n".join(sorted(search.index.copies)).encode()).hexdigest(),
+        hidden_sha256=digest_of(search.index.copies),
         findings=tuple(dict.fromkeys(findings)),
         counts=dict(search.counts),
     )
@@ -94,7 +94,7 @@ class _Search:
     ) -> None:  # fmt: skip
         self.folder, self.store, self.snapshot, self.packs = folder, store, snapshot, packs
         self.budget, self.progress = budget, progress
-        self.known = {*reachable(store, snapshot.commit), store.oid("blob", snapshot.guard_list)}
+        self.known = _shown(store, snapshot)
         self.index = Index()
         self.found: defaultdict[str, set[Evidence]] = defaultdict(set)
         self.problems: list[Finding] = []
@@ -103,19 +103,14 @@ class _Search:
 
     def index_hidden(self, hidden: Iterable[tuple[str, bytes]]) -> None:
         """Reads the hidden files, and the ids of the base's folders that hold them."""
-        wanted = {oid: path for oid, path in sorted(hidden) if oid not in self.known}
-        sizes = self.store.run(
-            "cat-file", "--batch-check=%(objectsize)", data="".join(f"{oid}\n" for oid in wanted).encode()
-        )
-        if sum(int(size) for size in sizes.stdout.split() if size.isdigit()) > DENSE:
+        wanted = secrets(self.store, self.snapshot, hidden)
+        if sum(size for _, size in wanted.values()) > DENSE:
             self.index.step = 1
         for _, path in hidden:
             self.index.add_name(path)
         self.index.file_names()
-        for oid, path in wanted.items():
-            data = self.store.read(oid, "blob")
-            if len(data) >= SMALLEST:
-                self.index.add(path, oid, data)
+        for oid, (path, _) in wanted.items():
+            self.index.add(path, oid, self.store.read(oid, "blob"))
         files = {path for _, path in hidden}
         for oid, path in reachable(self.store, self.store.tree_of(self.snapshot.base)).items():
             if oid not in self.known and path not in files:

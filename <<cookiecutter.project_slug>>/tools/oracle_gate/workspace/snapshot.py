@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..core.denyrules import parse_rules
-from ..core.gitdb import Entries, ObjectStore
+from ..core.gitdb import Entries, Entry, ObjectStore
 from ..core.oracle import read_control, read_settings
 from ..core.view import is_hidden, link_stays_inside, visible
 
@@ -50,11 +50,18 @@ class Snapshot:
 
 
 def take_snapshot(store: ObjectStore, base: str, entries: Entries) -> Snapshot:
-    """Builds the snapshot of the commit `base` in the private store.
-
-    Links that leave the view and submodules are left out: both lead to what is not in it.
-    """
+    """Builds the snapshot of the commit `base` in the private store."""
     hidden = read_settings(store, entries).view.hidden
+    view = workspace_view(store, entries, hidden)
+    guard_list = _guard_list(read_control(store, entries, "oracle/denylist.txt"), hidden)
+    tree = store.write_tree(view)
+    commit = commit_for(store, tree, guard_list)
+    hook = store.read(view[HOOK].oid, "blob") if HOOK in view else b""
+    return Snapshot(base, view, hidden, tree, commit, guard_list, hook)
+
+
+def workspace_view(store: ObjectStore, entries: Entries, hidden: tuple[str, ...]) -> dict[bytes, Entry]:
+    """The view without links that leave it and submodules: both lead to what is not in it."""
     view = {path: entry for path, entry in visible(entries, hidden).items() if entry.mode != "160000"}
     links = {path: store.read(entry.oid, "blob") for path, entry in view.items() if entry.mode == "120000"}
     while outward := [
@@ -62,11 +69,7 @@ def take_snapshot(store: ObjectStore, base: str, entries: Entries) -> Snapshot:
     ]:
         for path in outward:  # another link may have pointed to one of these
             del view[path]
-    guard_list = _guard_list(read_control(store, entries, "oracle/denylist.txt"), hidden)
-    tree = store.write_tree(view)
-    commit = commit_for(store, tree, guard_list)
-    hook = store.read(view[HOOK].oid, "blob") if HOOK in view else b""
-    return Snapshot(base, view, hidden, tree, commit, guard_list, hook)
+    return view
 
 
 def commit_for(store: ObjectStore, tree: str, guard_list: bytes) -> str:
