@@ -233,36 +233,6 @@ def drift(folder: Path) -> None:
     file.write_text(text.replace("return 2", "return 3"))
 
 
-def denied(folder: Path) -> None:
-    (folder / "tools/gate.py").write_text("print('eligible')\n")
-
-
-@pytest.mark.parametrize(("change", "code"), [(refactor, 0), (drift, 1), (denied, 1)])
-def test_patch_gets_the_verdict_of_a_full_clone(
-    change: Callable[[Path], None], code: int, armed: Path, tmp_path: Path
-) -> None:
-    gate = copy_repository(armed, tmp_path / "repository")
-    full = tmp_path / "full"
-    git(tmp_path, "clone", "--quiet", str(gate.root), str(full))
-    work(full, change)
-    packet = gate.judge_patch(
-        git(full, "format-patch", "--stdout", "--binary", "--full-index", "HEAD~"), check=code
-    )
-    expected = [packet[key] for key in ("verdict", "change_id", "tree_after", "reasons", "changes", "replay")]
-    for mode, form in zip(MODES, ("mbox", "diff", "mbox"), strict=True):
-        place = tmp_path / mode
-        gate.run("workspace", "create", str(place), "--mode", mode, check=0)
-        if mode == "tarball":
-            (tmp_path / "unpacked").mkdir()
-            subprocess.run(["tar", "-xzf", place, "-C", tmp_path / "unpacked"], check=True)
-            place = own_copy(Made(tmp_path / "unpacked/workspace", {}), tmp_path / "own")
-        work(place, change)
-        gate.run("workspace", "export", str(place), "--out", str(tmp_path / "change"), check=0)
-        packet = gate.judge_patch((tmp_path / f"change.{form}").read_bytes(), check=code)
-        got = [packet[key] for key in ("verdict", "change_id", "tree_after", "reasons", "changes", "replay")]
-        assert got == expected, (mode, form)
-
-
 HIDDEN_SOURCES = {
     "copy": "diff --git a/{path} b/src/x\nsimilarity index 100%\ncopy from {path}\ncopy to src/x\n",
     "rename": "diff --git a/{path} b/src/x\nsimilarity index 100%\nrename from {path}\nrename to src/x\n",

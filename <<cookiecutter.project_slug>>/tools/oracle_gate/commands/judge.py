@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import re
-import secrets
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import randbits
 
 from ..core.commits import submit_head
 from ..core.errors import Exit, GateError
@@ -23,7 +22,7 @@ from ..render.terminal import show
 from .case import Case, Lane
 from .context import Context, workers
 from .judging import facts
-from .judging_workspace import read_report, workspace_facts
+from .judging_workspace import arrived, read_report, workspace_facts
 from .output import PACKET, remove_old, write_packet
 from .progress import no_progress, progress
 
@@ -49,7 +48,10 @@ def add_case_arguments(parser: argparse.ArgumentParser) -> None:
     )
     change.add_argument("--tree", type=Path, metavar="DIR", help="judge the folder DIR as the work tree")
     parser.add_argument(
-        "--pack", type=Path, metavar="FILE", help="take objects that --head needs from this pack file"
+        "--pack", type=Path, metavar="FILE", help="take objects that --head needs from this pack or bundle"
+    )
+    parser.add_argument(
+        "--workspace-pin", metavar="ID", help="--head is a workspace's: judge what it adds to this snapshot"
     )
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="where the packet goes (default: a file in .gate/)"
@@ -107,7 +109,7 @@ def judged(
     case = Case(
         context, oracle, change.before, change, "harness" if lanes else mode, today, arguments.workers,
         arguments.sandbox, now=arguments.now, approvals=tuple(arguments.approval),
-        sealed_dir=arguments.sealed, envelope_seed=secrets.randbits(32),
+        sealed_dir=arguments.sealed, envelope_seed=randbits(32),
         progress=no_progress if getattr(arguments, "quiet", False) else progress,
         workspace=workspace_facts(context, oracle.settings, change, report),
     )  # fmt: skip
@@ -118,6 +120,8 @@ def judged(
 
 
 def _submitted(context: Context, oracle: Oracle, arguments: argparse.Namespace) -> tuple[Change, str]:
+    if not arguments.head and (arguments.pack or arguments.workspace_pin):
+        raise GateError("--pack and --workspace-pin go with --head", todo="name the head")
     if arguments.patch:
         limit = oracle.settings.limits.patch_bytes
         with arguments.patch.open("rb") as file:
@@ -125,23 +129,10 @@ def _submitted(context: Context, oracle: Oracle, arguments: argparse.Namespace) 
         workplace = context.folder("patch")
         return submit_patch(context.store, workplace, context.launch.base, patch, oracle.settings), "patch"
     if arguments.head:
-        head = _unpacked(context, arguments) if arguments.pack else context.repository.resolve(arguments.head)
-        if head is None:
-            raise GateError(f"--head {arguments.head} is no commit here", todo="fetch it")
-        workplace = context.folder("head")
-        return submit_head(context.store, workplace, context.launch.base, head, oracle.settings), "head"
+        head, pin, secrets = arrived(context, arguments.head, arguments.pack, arguments.workspace_pin)
+        words = (context.store, context.folder("head"), context.launch.base, head, oracle.settings)
+        return submit_head(*words, pin, secrets), "head"
     if arguments.tree and not arguments.tree.is_dir():
         raise GateError("no such folder", where=str(arguments.tree), todo="name the patched work tree")
     change = context.work_tree(oracle.denied, arguments.tree)
     return change, "work-tree" if change.changed or change.problems else "self-check"
-
-
-def _unpacked(context: Context, arguments: argparse.Namespace) -> str | None:
-    """The id of a head whose objects enter as checked data, and only the private store."""
-    data = arguments.pack.read_bytes()
-    answer = context.store.run("index-pack", "--strict", "--fix-thin", "--stdin", data=data)
-    if answer.returncode:
-        raise GateError("is no sound pack", where=str(arguments.pack), todo="cut the change again")
-    found = context.store.run("cat-file", "-t", arguments.head)
-    full = re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", arguments.head)
-    return arguments.head if full and found.stdout == b"commit\n" else None

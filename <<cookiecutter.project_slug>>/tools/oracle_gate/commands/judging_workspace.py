@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Container
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from ..core.packet import Workspace
 from ..core.settings import Settings
 from ..core.submission import Change
 from ..workspace.audit import secrets
+from ..workspace.objects import is_commit, unpack_head
 from ..workspace.report import Audit, is_foreign, parse_report
 from ..workspace.snapshot import take_snapshot, workspace_view
 from .audit import hidden_files
@@ -34,6 +36,24 @@ def read_report(file: Path | None) -> Report | None:
         raise GateError("no such file", where=str(file), todo="make it with `audit DIR --out FILE`")
     data = file.read_bytes()
     return Report(parse_report(data, str(file)), hashlib.sha256(data).hexdigest())
+
+
+def arrived(
+    context: Context, name: str, pack: Path | None, pin: str | None
+) -> tuple[str, str, Container[str]]:
+    """The commit id that `--head` names, here or in the pack alone; the workspace's pin, if any, and then
+    the blobs that no commit of its author's can have."""
+    hidden: Container[str] = ()
+    if pin:  # the base's own snapshot is made: a head may come without it
+        snapshot = take_snapshot(context.store, context.launch.base, context.base_entries)
+        hidden = secrets(context.store, snapshot, hidden_files(context, snapshot))
+    head = unpack_head(context.store, pack, name) if pack else context.repository.resolve(name)
+    if head is None:
+        raise GateError(f"--head {name} is no commit {'of the pack' if pack else 'here'}", todo="fetch it")
+    if pin and not is_commit(context.store, pin):
+        todo = "pass the snapshot's id that `workspace create` printed; if the base moved on, send it with the head"
+        raise GateError(f"--workspace-pin {pin} is no commit here", todo=todo)
+    return head, pin or "", hidden
 
 
 def workspace_facts(context: Context, settings: Settings, change: Change, report: Report | None) -> Workspace:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from .errors import GateError
 from .gitdb import Entry, ObjectStore
 from .patching import apply_patch
 from .patchscan import Problem, scan
+from .paths import printable
 from .settings import Settings
 from .submission import ABSENT, Change, Changed, finish, forbidden
 
@@ -16,25 +17,33 @@ from .submission import ABSENT, Change, Changed, finish, forbidden
 _MOST_COMMITS = 1000
 
 
-def submit_head(store: ObjectStore, workplace: Path, base: str, head: str, settings: Settings) -> Change:
-    """The change `merge-base(base, head)..head`, applied to `base`; its commits' paths are all touched."""
+def submit_head(
+    store: ObjectStore, workplace: Path, base: str, head: str, settings: Settings, pin: str = "",
+    secrets: Container[str] = (),
+) -> Change:  # fmt: skip
+    """The change `merge-base(base, head)..head`, applied to `base`; its commits' paths are all touched.
+
+    With `pin`, a workspace's snapshot, the change is `pin..head`: a first commit of its own (an amended one,
+    or that of an unpacked tarball) is compared with the pin. A commit that names one of the blobs `secrets`
+    would get bytes that its author does not have.
+    """
     before = store.entries(store.tree_of(base))
-    answer = store.run("merge-base", base, head)
-    fork = answer.stdout.decode().strip()
-    if answer.stderr or (not fork and (store.directory / "shallow").exists()):
-        raise _cut_off()
+    fork = pin or _fork(store, base, head)
     if not fork:
         return finish(
             base, before, before, [], [Problem("intake.rejected", "head", "shares no commit with the base")]
         )
-    commits = _commits(store, base, head)
+    commits = _commits(store, pin or base, head)
     if len(commits) > _MOST_COMMITS:
         detail = f"more than {_MOST_COMMITS} commits"
         return finish(base, before, before, [], [Problem("intake.too_large", "head", detail)])
-    steps = [step for commit in commits for step in _own_changes(store, commit)]
+    first = store.tree_of(pin) if pin else None
+    steps = [step for commit in commits for step in _own_changes(store, commit, first)]
     problems = forbidden_steps(steps)
     after = dict(before)
     net = _changed(store, store.tree_of(fork), store.tree_of(head))
+    named = {item.path for item in (*steps, *net) if item.after.oid in secrets}
+    problems += [Problem("intake.rejected", printable(path), "names a hidden blob") for path in sorted(named)]
     if fork == base:
         for item in net:
             after.pop(item.path, None)
@@ -48,6 +57,15 @@ def submit_head(store: ObjectStore, workplace: Path, base: str, head: str, setti
             after = outcome
     touched = [*(step.path for step in steps), *(item.path for item in net)]
     return finish(base, before, after, touched, problems)
+
+
+def _fork(store: ObjectStore, base: str, head: str) -> str:
+    """The id of the merge base, empty when there is none."""
+    answer = store.run("merge-base", base, head)
+    fork = answer.stdout.decode().strip()
+    if answer.stderr or (not fork and (store.directory / "shallow").exists()):
+        raise _cut_off()
+    return fork
 
 
 def _commits(store: ObjectStore, base: str, head: str) -> list[str]:
@@ -89,12 +107,13 @@ def _rebased(
     return outcome
 
 
-def _own_changes(store: ObjectStore, commit: str) -> Iterable[Changed]:
-    """What a commit changes itself: for a merge, the paths that differ from every parent."""
+def _own_changes(store: ObjectStore, commit: str, first: str | None) -> Iterable[Changed]:
+    """What a commit changes itself: for a merge, the paths that differ from every parent; without a parent,
+    what differs from the tree `first`."""
     tree = store.tree_of(commit)
     parents = store.parents_of(commit)
     sides = [_changed(store, store.tree_of(parent), tree) for parent in parents] or [
-        _changed(store, None, tree)
+        _changed(store, first, tree)
     ]
     shared = set.intersection(*({item.path for item in side} for side in sides))
     return [item for item in sides[0] if item.path in shared]

@@ -47,6 +47,29 @@ def add_pack(store: ObjectStore, source: Path | bytes) -> str:
     return " ".join(answer.stderr.decode(errors="replace").split())[:200] if answer.returncode else ""
 
 
+def unpack_head(store: ObjectStore, file: Path, name: str) -> str | None:
+    """Takes a pack or a bundle into the store, as checked data; the id of its commit `name`, if it is one.
+
+    Only a bundle knows refs; in a pack `name` is a full id. Raises GateError when git finds it unsound.
+    """
+    data, refs = file.read_bytes(), {name: name}
+    if data.startswith(b"# v"):
+        header, _, data = data.partition(b"\n\n")
+        lines = (line.decode(errors="replace").partition(" ") for line in header.split(b"\n")[1:])
+        refs |= {ref: oid for oid, _, ref in lines}
+    answer = store.run("index-pack", "--strict", "--fix-thin", "--stdin", data=data)
+    if answer.returncode:
+        raise GateError("is no sound pack or bundle", where=str(file), todo="cut the change again")
+    head = refs.get(f"refs/heads/{name}", refs[name])
+    return head if is_commit(store, head) else None
+
+
+def is_commit(store: ObjectStore, oid: str) -> bool:
+    """Whether this is the full id of a commit of the store."""
+    full = re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", oid)
+    return bool(full) and store.run("cat-file", "-t", oid).stdout == b"commit\n"
+
+
 def all_objects(store: ObjectStore) -> list[Known]:
     """Every object of the store, reachable or not."""
     form = "--batch-check=%(objectname) %(objecttype) %(objectsize)"
