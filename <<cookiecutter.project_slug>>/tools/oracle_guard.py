@@ -1,10 +1,10 @@
 """Refuses commits and pushes that touch human-owned paths: the oracle, the corpus, the gate itself.
 
 Run by pre-commit as `python3 -I tools/oracle_guard.py` (stages pre-commit, pre-merge-commit, pre-push), or as a
-git hook. It reads the index and git's objects, never the work tree. Exit 0: nothing to say, 1: refused,
-2: error. A speed bump for honest mistakes: `git commit --no-verify` passes it, and the judge does not need it.
-
-One file without the engine: `fold` and the built-in list repeat core/paths.py and core/denyrules.py.
+git hook: a pre-push hook with git's arguments sees every pushed ref, pre-commit names the first alone. It reads the
+index and git's objects, never the work tree. Exit 0: nothing to say, 1: refused, 2: error. A speed bump for honest
+mistakes: `git commit --no-verify` passes it, and the judge does not need it. One file without the engine: `fold` and
+the built-in list repeat core/paths.py and core/denyrules.py.
 """
 
 from __future__ import annotations
@@ -40,30 +40,27 @@ IGNORABLE = re.compile(
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 #: No configuration but the repository's, and of that nothing that runs a program or changes an answer.
-CONFIGURATION = ("core.fsmonitor=false", "protocol.allow=never")
+CONFIGURATION = ("-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
+NEUTRAL = {
+    "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*",
+}  # fmt: skip
 #: What git tells its hooks about the repository; `git commit FILE` and `-a` use an index of their own.
-GIT_PLACES = (
-    "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-)  # fmt: skip
+KEPT = re.compile("PATH|GIT_(DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|(OBJECT|ALTERNATE_OBJECT)_DIRECTOR(Y|IES))")
 RAW = ("--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
-APPROVALS, NAMESPACE = b"oracle/approvals/", "oracle-approval"
-DIGESTS, PROVENANCE = b"oracle/digests.json", b"oracle/provenance.json"
-
-
-class Change(NamedTuple):
-    """One entry that differs; `status` is git's letter: A, D, M, or T for another type."""
-
-    status: str
-    path: bytes
+APPROVALS, DIGESTS, PROVENANCE = b"oracle/approvals/", b"oracle/digests.json", b"oracle/provenance.json"
+ADVICE = (
+    "oracle-guard: only humans change these paths. Drop the change; or, as an owner, run "
+    "SKIP=oracle-guard git {} ... (the judge will still ask for an approval)"
+)
 
 
 class Submitted(NamedTuple):
-    """What is committed or pushed: the commit that decides (None: nothing does), the changes, the commits
-    they may start from, and the pushed commit (nothing for the index)."""
+    """What is committed or pushed: the commit that decides (None: nothing does), git's letter (A, D, M, or T for
+    another type) of each changed path, the commits it may start from, the pushed commit (none for the index)."""
 
-    deciding: str | None
-    changes: list[Change]
+    deciding: str | None = None
+    changes: dict[bytes, str] = {}  # noqa: RUF012
     starts: tuple[str, ...] = ()
     tree: tuple[str, ...] = ()
 
@@ -74,14 +71,8 @@ class GuardError(Exception):
 
 def git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     """Runs git without the user's configuration or replaced objects."""
-    environment = {name: os.environ[name] for name in ("PATH", *GIT_PLACES) if name in os.environ}
-    environment |= {
-        "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_OPTIONAL_LOCKS": "0", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory",
-        "GIT_CONFIG_VALUE_0": "*",
-    }  # fmt: skip
-    options = [part for setting in CONFIGURATION for part in ("-c", setting)]
-    command = ["git", "--no-pager", *options, *arguments]
+    environment = {name: value for name, value in os.environ.items() if KEPT.fullmatch(name)} | NEUTRAL
+    command = ["git", "--no-pager", *CONFIGURATION, *arguments]
     try:
         return subprocess.run(command, env=environment, input=b"", capture_output=True, check=False)
     except OSError as error:
@@ -135,6 +126,12 @@ def is_unarmed(tree: str) -> bool:
         return bool(json.loads(digests) == {})
     except (ValueError, RecursionError):
         return False
+
+
+def workspace_list() -> bytes | None:
+    """The denylist of a generator's workspace, which holds no oracle; None in any other repository."""
+    file = Path(os.fsdecode(ask("rev-parse", "--git-common-dir")[:-1]), "oracle-guard/denylist")
+    return file.read_bytes() if file.is_file() else None
 
 
 def fold(path: bytes | str) -> str:
@@ -192,15 +189,10 @@ def entries(*trees: str) -> dict[bytes, bytes]:
     return dict(zip(fields[1::2], fields[::2], strict=True))
 
 
-def differences(*trees: str) -> dict[bytes, str]:
-    """Path and status of what differs."""
-    return {path: header.decode().split()[4] for path, header in entries(*trees).items()}
-
-
-def beyond(base: str | None, changes: dict[bytes, str], *tree: str) -> list[Change]:
+def beyond(base: str | None, changes: dict[bytes, bytes], *tree: str) -> dict[bytes, str]:
     """Changes that do not bring an entry to what the protected branch holds already (a merge of it does)."""
-    own = differences(base, *tree) if base and changes else changes
-    return [Change(status, path) for path, status in sorted(changes.items()) if path in own]
+    own = entries(base, *tree) if base and changes else changes
+    return {path: chr(header[-1]) for path, header in changes.items() if path in own}
 
 
 def merge_base(one: str, other: str) -> str | None:
@@ -212,29 +204,37 @@ def staged_changes() -> Submitted:
     """For a commit: what the index changes."""
     current = head()
     if current is None:
-        return Submitted(None, [])
+        return Submitted()
     protected = default_branch("origin")
     branches = (protected, *(commit(f"refs/heads/{name}") for name in ("main", "master", "trunk")))
     left = (merge_base(branch, current) for branch in branches if branch)
     starts = dict.fromkeys((current, *filter(None, left)))
-    return Submitted(current, beyond(protected, differences(current)), tuple(starts))
+    return Submitted(current, beyond(protected, entries(current)), tuple(starts))
 
 
-def pushed_changes() -> Submitted:
+def pushes() -> list[tuple[str, str, str]]:
+    """What is pushed, to which remote, and what was there: each ref that git lists, or pre-commit's one."""
+    if len(sys.argv) == 3:
+        lines = (os.fsdecode(line).rsplit(maxsplit=3) for line in sys.stdin.buffer.read().splitlines())
+        return [(oid, sys.argv[1], there) for _, oid, _, there in lines]
+    names = ("TO_REF", "LOCAL_BRANCH", "REMOTE_NAME", "FROM_REF")
+    tip, branch, remote, there = (os.environ.get(f"PRE_COMMIT_{name}", "") for name in names)
+    return [(tip or branch or "HEAD", remote or "origin", there)]  # a root commit has no TO_REF and FROM_REF
+
+
+def pushed_changes(name: str, remote: str, there: str) -> Submitted:
     """For a push: what the pushed commits change since they left the protected branch."""
-    known = os.environ  # as pre-commit sets it; a push of a root commit has no FROM_REF and TO_REF
-    if not known.get("PRE_COMMIT_TO_REF", "1").strip("0"):
-        return Submitted(None, [])  # a branch is deleted
-    name = known.get("PRE_COMMIT_TO_REF") or known.get("PRE_COMMIT_LOCAL_BRANCH") or "HEAD"
+    if not name.strip("0"):
+        return Submitted()  # a ref is deleted
     tip = commit(name)
     if tip is None:
         raise GuardError(f"{name} is not a commit; push a branch or a tag of a commit")
-    base = default_branch(known.get("PRE_COMMIT_REMOTE_NAME", "origin")) or default_branch("origin")
-    base = base or commit(known.get("PRE_COMMIT_FROM_REF") or "refs/none")
+    base = default_branch(remote) or default_branch("origin") or commit(there or "refs/none")
+    base = base or (None if workspace_list() is None else commit("refs/tags/base"))
     if base is None:
-        return Submitted(None, [])  # the first push: nothing is protected yet
+        return Submitted()  # the first push: nothing is protected yet
     start = merge_base(base, tip) or base
-    return Submitted(base, beyond(base, differences(start, tip), tip), (start,), (tip,))
+    return Submitted(base, beyond(base, entries(start, tip), tip), (start,), (tip,))
 
 
 def printable(path: bytes) -> str:
@@ -258,11 +258,10 @@ def is_signed(data: bytes, signature: bytes, signers: bytes) -> bool:
         allowed, beside = Path(folder, "allowed"), Path(folder, "signature")
         allowed.write_bytes(signers)
         beside.write_bytes(signature)
-        command = ("-f", str(allowed), "-n", NAMESPACE, "-s", str(beside), "-Y")
+        command = ("-f", str(allowed), "-n", "oracle-approval", "-s", str(beside), "-Y")
         names = re.split("[,\n]", ssh_keygen(data, *command, "find-principals") or "")
-        return any(
-            ssh_keygen(data, *command, "verify", "-I", name) is not None for name in filter(None, names)
-        )
+        answers = (ssh_keygen(data, *command, "verify", "-I", name) for name in filter(None, names))
+        return any(answer is not None for answer in answers)
 
 
 def statements(changed: dict[bytes, bytes], start: str) -> dict[bytes, dict[str, Any]]:
@@ -295,8 +294,7 @@ def approved(start: str, tree: tuple[str, ...]) -> set[bytes]:
     named = {path for statement in found.values() for path in statement["paths"]}
     paths |= {path.encode() for path in named if not path.encode().startswith(APPROVALS)}
     paths -= {DIGESTS, PROVENANCE}
-    ids = [item for statement in found.values() for item in statement["ids"].items()]
-    stated = {(row, pin["old"], pin["new"]) for row, pin in ids}
+    stated = {(row, pin["old"], pin["new"]) for one in found.values() for row, pin in one["ids"].items()}
     before = json.loads(blob(start, DIGESTS.decode()) or b"{}")
     oid = changed[DIGESTS].split()[3].decode() if DIGESTS in changed else ""
     after = json.loads(ask("cat-file", "blob", oid)) if oid else before
@@ -309,40 +307,42 @@ def approved(start: str, tree: tuple[str, ...]) -> set[bytes]:
     return paths
 
 
-def check(is_push: bool) -> list[Change]:
+def check(submitted: Submitted) -> dict[bytes, str]:
     """The changes that are refused."""
-    deciding, changes, starts, tree = pushed_changes() if is_push else staged_changes()
-    if deciding is None or not changes or is_unarmed(deciding):
-        return []
-    rules = parse_rules(blob(deciding, "oracle/denylist.txt") or b"")
+    deciding, changes, starts, tree = submitted
+    if deciding is None or not changes:
+        return {}
+    listed = blob(deciding, "oracle/denylist.txt")
+    beside = workspace_list() if listed is None else None
+    if beside is None and is_unarmed(deciding):
+        return {}
+    rules = parse_rules(listed or beside or b"")
     import_path = read_import_path(deciding)
-    refused = [change for change in changes if denied(change.path, rules, import_path)]
+    refused = {path: letter for path, letter in changes.items() if denied(path, rules, import_path)}
     for start in starts if refused else ():
         try:
             covered = approved(start, tree)
         except (GuardError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             continue  # what cannot be read covers nothing
-        if all(change.path in covered for change in refused):
-            return []
+        if refused.keys() <= covered:
+            return {}
     return refused
 
 
 def main() -> int:
     """Prints what is refused and what to do; returns the exit code."""
-    is_push = any(os.environ.get(f"PRE_COMMIT_{name}") for name in ("TO_REF", "REMOTE_NAME"))
+    if "oracle-guard" in os.environ.get("SKIP", "").split(","):
+        return 0  # as under pre-commit
+    is_push = len(sys.argv) == 3 or any(map(os.environ.get, ("PRE_COMMIT_TO_REF", "PRE_COMMIT_REMOTE_NAME")))
     try:
-        refused = check(is_push)
+        submitted = [pushed_changes(*push) for push in pushes()] if is_push else [staged_changes()]
+        refused = dict(item for one in submitted for item in check(one).items())
     except (GuardError, KeyboardInterrupt) as error:
         print(f"oracle-guard: {str(error) or 'interrupted'}", file=sys.stderr)
         return 2
-    for change in refused:
-        print(change.status, printable(change.path), file=sys.stderr)
     if refused:
-        print(
-            "oracle-guard: only humans change these paths. Drop the change; or, as an owner, run "
-            f"SKIP=oracle-guard git {'push' if is_push else 'commit'} ... (the judge will still ask for an approval)",
-            file=sys.stderr,
-        )
+        lines = (f"{letter} {printable(path)}" for path, letter in sorted(refused.items()))
+        print(*lines, ADVICE.format("push" if is_push else "commit"), sep="\n", file=sys.stderr)
     return 1 if refused else 0
 
 

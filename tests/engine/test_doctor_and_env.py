@@ -8,7 +8,7 @@ from pathlib import Path
 from oracle_gate.core.policy import RULES
 from support.engine import run_engine, state
 from support.gate import Gate
-from support.gitenv import commit_all
+from support.gitenv import commit_all, git
 from support.objects import write_files
 from support.quick import ROWS, rows_text
 
@@ -28,9 +28,16 @@ def test_doctor_of_an_armed_repository(quick: Gate) -> None:
         assert found[name].startswith("ok "), found[name]
     assert found["oracle"] == "ok 4 pin(s), 4 row(s), 0 without a pin"
     assert found["sandbox"].startswith("warning ")  # the quick repository asks for no isolation
-    assert found["guard"].startswith("warning no pre-commit hook")
-    write_files(quick.root, {".git/hooks/pre-commit": "#!/bin/sh\nexec pre-commit hook-impl\n"})
-    assert checked(quick, 0)["guard"] == "ok the pre-commit hook is installed"
+    assert found["guard"].startswith("warning no pre-commit, pre-merge-commit, pre-push hook here")
+    for name in ("pre-commit", "pre-merge-commit", "pre-push"):
+        write_files(quick.root, {f".git/hooks/{name}": "#!/bin/sh\nexec pre-commit hook-impl\n"})
+        (quick.root / ".git/hooks" / name).chmod(0o755)
+    assert checked(quick, 0)["guard"] == "ok installed: pre-commit, pre-merge-commit, pre-push"
+    (quick.root / ".git/hooks/pre-push").chmod(0o644)
+    (quick.root / ".git/hooks/pre-commit").write_text("#!/bin/sh\nexit 0\n")
+    assert checked(quick, 0)["guard"].startswith("warning no pre-commit, pre-push hook here: run `pre-commit")
+    git(quick.root, "config", "core.hooksPath", "elsewhere")
+    assert checked(quick, 0)["guard"].startswith("warning core.hooksPath leads git to other hooks: run `git")
 
 
 def test_doctor_names_what_stands_in_the_way_of_a_verdict(quick: Gate) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.gitenv import git
-from support.guarding import FILES, GUARD, Guarded, guarded
+from support.guarding import FILES, GUARD, Guarded, guarded, show_row
 
 Step = Callable[[Guarded], object]
 COMMIT = ("commit", "--quiet", "-m", "x")
@@ -181,6 +181,7 @@ def test_refused(repository: Guarded, name: str) -> None:
         step(repository)
     before = repository.git("rev-parse", "HEAD")
     answer = repository.attempt(*command)
+    show_row(command, name, answer)
     *listed, advice = [line for line in answer.stderr.splitlines() if not line.startswith("warning: ")]
     assert (answer.returncode, sorted(listed)) == (1, sorted(expected))
     assert advice.startswith("oracle-guard: ")
@@ -196,6 +197,7 @@ def test_passed(repository: Guarded, name: str) -> None:
         step(repository)
     before = repository.git("rev-parse", "HEAD")
     answer = repository.attempt(*command)
+    show_row(command, name, answer)
     assert (answer.returncode, answer.stderr) == (0, "")
     assert repository.git("rev-parse", "HEAD") != before
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,34 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "PRE_COMMIT_HOME": str(tmp_path / "cache"),
         "PRE_COMMIT_COLOR": "never", "https_proxy": "http://127.0.0.1:9", "http_proxy": "http://127.0.0.1:9",
     }  # fmt: skip
+
+
+def test_all_files_and_all_refs(repository: Guarded, tmp_path: Path) -> None:
+    """A clean head is green; pre-commit names one ref of a push, the hook of the README sees the others."""
+    known = environment(tmp_path)
+    command = [sys.executable, "-m", "pre_commit", "run", "--all-files"]
+    for stage in ("pre-commit", "pre-merge-commit", "pre-push"):
+        answer = subprocess.run(
+            [*command, "--hook-stage", stage], cwd=repository.root, env=git_env() | known,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert answer.returncode == 0, answer.stdout + answer.stderr
+
+    repository.clone_remote()
+    repository.git("branch", "good")
+    repository.git("checkout", "-q", "-b", "bad")
+    repository.write("corpus/new", "x\n")
+    repository.git("add", "--all")
+    repository.git("commit", "-q", "--no-verify", "-m", "past the guard")
+    repository.git("checkout", "-q", "good")
+    repository.write("src/app.py", "work\n")
+    repository.git("commit", "-q", "--no-verify", "-a", "-m", "work")
+    refs = ("push", "--dry-run", "origin", "good:a", "bad:b")
+    assert repository.attempt(*refs, extra=known).returncode == 0, "when pre-commit names all refs, simplify"
+    (block,) = re.findall(r"```sh\n(\s+printf .*?)```", (SCAFFOLD / "README.md").read_text(), re.DOTALL)
+    subprocess.run(["sh", "-ec", block], cwd=repository.root, env=git_env(), check=True)
+    answer = repository.attempt(*refs, extra=known)
+    assert (answer.returncode, "A corpus/new" in answer.stderr) == (1, True)
 
 
 def test_commits_and_pushes(repository: Guarded, tmp_path: Path) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +90,20 @@ def install_hooks(root: Path) -> None:
         hook = hooks / name
         hook.write_text(f"#!/bin/sh\nexec {shlex.join([sys.executable, '-I', str(GUARD)])}\n")
         hook.chmod(0o755)
+
+
+def install_push_hook(root: Path) -> None:
+    """A pre-push hook of git's own, which is told every ref."""
+    hook = root / ".git/hooks/pre-push"
+    hook.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-I", str(GUARD)])} "$@"\n')
+    hook.chmod(0o755)
+
+
+def show_row(command: Sequence[str], situation: str, answer: subprocess.CompletedProcess[str]) -> None:
+    """Prints a row of the guard's behaviour: `pytest -s tests/engine/test_guard*.py | grep '^|'` is the table."""
+    said = [line for line in answer.stderr.splitlines() if re.match("[ADMT] ", line)]
+    outcome = f"refused: {', '.join(said)}" if answer.returncode else "passed"
+    print(f"\n| git {' '.join(command)} | {situation} | {outcome} |")
 
 
 def guarded(path: Path, files: Mapping[str, str] | None = None) -> Guarded:

@@ -15,6 +15,8 @@ from ..core.gitdb import git
 from ..core.oracle import Oracle, read_oracle
 from ..core.pins import this_platform, this_python
 from ..runner.subject import interpreter
+from ..workspace.objects import read_settings
+from ..workspace.snapshot import HOOKS
 from .context import Context
 from .replayers import isolation
 
@@ -102,7 +104,17 @@ def _sandbox(context: Context, oracle: Oracle) -> Check:
 
 def _guard(context: Context) -> Check:
     common = git(["rev-parse", "--git-common-dir"], cwd=context.root).stdout.removesuffix(b"\n")
-    hook = context.root / Path(os.fsdecode(common)) / "hooks" / "pre-commit"
-    if hook.is_file() and re.search(rb"oracle_guard|pre.commit", hook.read_bytes()):
-        return Check("ok", "guard", "the pre-commit hook is installed")
-    return Check("warning", "guard", "no pre-commit hook here: run `pre-commit install`")
+    folder = context.root / Path(os.fsdecode(common))
+    if any(name == "core.hookspath" for name, _ in read_settings(folder / "config")):
+        text = "core.hooksPath leads git to other hooks: run `git config --unset core.hooksPath`"
+        return Check("warning", "guard", text)
+    hooks = [folder / "hooks" / name for name in HOOKS]
+    active = [
+        hook.name
+        for hook in hooks
+        if os.access(hook, os.X_OK) and re.search(rb"oracle_guard|pre.commit", hook.read_bytes())
+    ]
+    if len(active) == len(hooks):
+        return Check("ok", "guard", f"installed: {', '.join(active)}")
+    missing = ", ".join(hook.name for hook in hooks if hook.name not in active)
+    return Check("warning", "guard", f"no {missing} hook here: run `pre-commit install`")
