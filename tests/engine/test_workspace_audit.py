@@ -83,6 +83,23 @@ def test_a_clean_audit_verifies_and_a_leak_holds(worked: Worked) -> None:
     assert b"inputs.jsonl" not in (worked.gate.root / ".gate/report.md").read_bytes()
 
 
+def test_the_replay_job_takes_a_report(worked: Worked, tmp_path: Path) -> None:
+    root = worked.gate.root
+    git(root, "apply", str(worked.patch))
+    git(root, "switch", "--quiet", "--create", "change")
+    head = commit_all(root, "The change")
+    git(root, "switch", "--quiet", "main")
+    worked.audit()
+    cut, common = tmp_path / "cut", ("--head", head)
+    facts = json.loads(run_engine(root, "ci", "intake", *common, "--out", str(cut), base="main").stdout)
+    common += ("--pack", str(cut / "change.pack"), "--pack-sha256", facts["pack_sha256"])
+    for words, unverified in (((), True), (("--workspace-audit", str(worked.report)), False)):
+        out = str(tmp_path / f"unverified-{unverified}")
+        done = run_engine(root, "ci", "replay", *common, *words, "--out", out, base="main")
+        handed = json.loads(done.stdout.splitlines()[-1])
+        assert (handed["verdict"], handed["unverified"]) == ("eligible", unverified)
+
+
 def test_a_required_audit_holds_without_one(worked: Worked) -> None:
     settings = worked.gate.root / "oracle/gate.toml"
     settings.write_text(settings.read_text() + "[workspace]\nrequire = true\n")

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from oracle_gate.commands.main import COMMANDS, WITHOUT_ORACLE
+from support.engine import run_engine
 from support.gate import run_gate
 from support.gitenv import commit_all, git, git_env
 from support.hosts import SEALED, Host, Made, run_script
@@ -76,13 +78,31 @@ git ls-files sealed | wc -l
     assert lines[1:-1] == ["/*", "!/oracle", "!/corpus", "!/sealed", "!/tools/metamorphic.py"]
 
 
-def test_gate_inside_says_that_there_is_no_oracle(made: dict[str, Made]) -> None:
-    for command in ("judge", "replay", "doctor", "audit"):
-        words = [command, "."] if command == "audit" else [command]
-        done = run_gate(made["snapshot"].folder / "tools/gate.py", *words, check=2)
-        assert done.stderr.startswith("gate: this is a generator workspace: no oracle here; ")
-        assert done.stderr.count("\n") == 1
-        assert done.stdout == ""
+#: What else a command wants.
+WORDS = {
+    "audit": ["."],
+    "approve": ["--packet", "p", "--note", "n"],
+    "ci": ["replay"],
+    "record": ["--print-digest"],
+}
+
+
+@pytest.mark.parametrize("mode", ["snapshot", "sparse", "tarball"])
+def test_gate_inside_says_that_there_is_no_oracle(mode: str, made: dict[str, Made], tmp_path: Path) -> None:
+    folder = made[mode].folder
+    if mode == "tarball":
+        folder = tmp_path / "own"
+        shutil.copytree(made[mode].folder, folder)
+        git(folder, "init", "--quiet", "--initial-branch=main")
+        commit_all(folder, "As unpacked")
+    for command in COMMANDS.keys() - WITHOUT_ORACLE:
+        inside = run_engine(folder, command, *WORDS.get(command, ()))
+        assert (inside.code, inside.stdout) == (2, ""), command
+        assert inside.stderr.startswith("gate: this is a generator workspace: no oracle here; "), command
+        assert inside.stderr.count("\n") == 1
+    for words in (["gate.py", "judge"], ["replay_gate.py", "--patch", "x"], ["replay_harness.py"]):
+        done = run_gate(folder / "tools" / words[0], *words[1:], check=2)
+        assert (done.stdout, done.stderr) == ("", inside.stderr), words
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -109,6 +129,54 @@ def test_clone_sh_makes_the_same_workspace(
     )
     assert (checked.returncode, checked.stderr) == (0, ""), checked.stdout
     assert set((tmp_path / ODD).iterdir()) == {dest, trusted.root}
+
+
+ODD_FILES = [
+    "src/two\nlines.txt",
+    "src/q\"uote's.txt",
+    " lead.txt",
+    "src/a b  c.txt",
+    "src/t\tab.txt",
+    "src/caf\u00e9",
+    "-d",
+]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_scripts_take_files_of_any_name(shell: str, host: Host, tmp_path: Path) -> None:
+    trusted = add_files(copy(host, tmp_path / "host"), {name: name.encode() for name in ODD_FILES})
+    folder, words = tmp_path / ODD, SHELLS[shell]
+    made = run_script("clone", str(trusted.root), str(folder), shell=words)
+    assert (made.returncode, made.stderr) == (0, "")
+    assert made.stdout == create(trusted, str(tmp_path / "ours")).stdout
+    pin = made.stdout.split()[3]
+    checked = run_script("verify", "--expect-commit", pin, str(folder), shell=words)
+    assert (checked.returncode, checked.stderr) == (0, ""), checked.stdout
+    for name in ODD_FILES:
+        (folder / name).write_bytes(b"worked on\n")
+    git(folder, "commit", "--quiet", "--all", "--message", "Work")
+    out = tmp_path / "out of\nhere"
+    done = run_script("export", "--expect-commit", pin, str(folder), str(out), shell=words)
+    assert (done.returncode, done.stderr) == (0, "")
+    git(trusted.root, "apply", "--index", f"{out}.diff")
+    assert git(trusted.root, "diff", "--cached", "--name-only", "-z").decode().split("\0")[:-1] == sorted(
+        ODD_FILES
+    )
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_hook_is_a_script_for_any_shell(shell: str, workspace: Made) -> None:
+    folder = workspace.folder
+    (folder / "oracle").mkdir()
+    for name in ("src/fine\nfile", "oracle/new 'x\ny"):
+        (folder / name).write_text("x\n")
+        git(folder, "add", "--all", "--force")
+        command = [*SHELLS[shell], str(folder / ".git/hooks/pre-commit")]
+        done = subprocess.run(command, cwd=folder, env=git_env(), capture_output=True, text=True, check=False)
+        if name.startswith("src"):
+            assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 1
+    assert done.stderr.startswith('"oracle/new \'x\\ny"\noracle-guard: these paths belong to humans')
 
 
 def add_files(host: Host, files: dict[str, bytes], settings: str = "") -> Host:

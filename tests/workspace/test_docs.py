@@ -21,7 +21,7 @@ def test_the_documented_way_leads_to_a_pull_request(armed: Path, tmp_path: Path)
     for name in ("verify.sh", "export.sh"):
         shutil.copy(SCAFFOLD / "tools/workspace" / name, transfer)
     blocks = re.findall(r"(?ms)^```sh\n(.*?)^```$", (TEMPLATE / "docs/workspace.md").read_text())
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     places = {"REPOSITORY": gate.root, "WORKSPACE": tmp_path / "workspace", "TRANSFER": transfer}
     done = subprocess.run(
         ["dash", "-ec", "\n".join(blocks)], env=git_env() | {name: str(place) for name, place in places.items()},
@@ -30,7 +30,11 @@ def test_the_documented_way_leads_to_a_pull_request(armed: Path, tmp_path: Path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "nothing hidden by name" in done.stdout
     assert "no finding(s)" in done.stdout
-    assert "verdict eligible" in done.stdout
+    by_patch, by_bundle = (line for line in done.stdout.splitlines() if line.startswith("verdict "))
+    assert by_patch.startswith("verdict eligible")
+    assert "UNVERIFIED" not in by_patch
+    assert by_bundle.startswith("verdict eligible")
+    assert "workspace UNVERIFIED" in by_bundle
     pushed = git(tmp_path / "origin.git", "log", "--format=%s", "-2", "reviewed-change").decode().splitlines()
     assert pushed == ["Say that it was reviewed", "Arm the oracle"]
     assert git(gate.root, "diff", "--stat", "main", "reviewed-change").decode().count("README.md") == 1
