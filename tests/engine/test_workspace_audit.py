@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 from oracle_gate.commands.context import Context, Launch, opened
 from oracle_gate.commands.judging_workspace import Report, workspace_facts
@@ -19,6 +20,7 @@ from oracle_gate.workspace.report import Audit, parse_report
 from support.engine import Outcome, run_engine
 from support.gate import Gate
 from support.gitenv import commit_all, git
+from support.schema_files import FOLDER
 
 
 @dataclass(frozen=True)
@@ -181,3 +183,5 @@ def test_only_a_report_of_this_base_and_workspace_counts(
 def test_the_report_is_read_as_it_was_written(worked: Worked) -> None:
     report = worked.audit()
     assert worked.report.read_bytes() == to_json(encode(report))
+    schema = json.loads((FOLDER / "workspace-audit-v1.schema.json").read_bytes())
+    jsonschema.Draft202012Validator(schema).validate(json.loads(worked.report.read_bytes()))
