@@ -219,6 +219,22 @@ def test_an_unsound_bundle_is_an_error(place: Place, tmp_path: Path) -> None:
                 arrived(context, "main", bundle, pin)
 
 
+def test_a_fetched_head_is_checked_as_strictly(place: Place, tmp_path: Path) -> None:
+    """git fetch takes a tree that holds a name twice; who reads it may see either."""
+    folder = tmp_path / "workspace"
+    pin = create(place.root, folder)
+    blobs = [oid(folder, f"HEAD:{name}") for name in ("README.md", "src/b.py")]
+    tree = b"".join(b"100644 x\0" + bytes.fromhex(blob) for blob in blobs)
+    twice = (
+        git(folder, "hash-object", "-w", "-t", "tree", "--literally", "--stdin", data=tree).decode().strip()
+    )
+    head = git(folder, "commit-tree", twice, "-p", pin, "-m", "Twice").decode().strip()
+    git(folder, "update-ref", "refs/heads/main", head)
+    for bundled in (True, False):
+        with pytest.raises(GateError, match="is no sound pack or bundle"):
+            place.submit(folder, pin, bundled=bundled)
+
+
 LACKING = {
     ("--head", "main", "--workspace-pin", "1" * 40): "--workspace-pin 1111",
     ("--head", "main", "--workspace-pin", "main"): "--workspace-pin main is no commit",

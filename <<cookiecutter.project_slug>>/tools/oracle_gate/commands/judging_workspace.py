@@ -13,7 +13,7 @@ from ..core.packet import Workspace
 from ..core.settings import Settings
 from ..core.submission import Change
 from ..workspace.audit import secrets
-from ..workspace.objects import is_commit, unpack_head
+from ..workspace.objects import is_commit, recheck, unpack_head
 from ..workspace.report import Audit, is_foreign, parse_report
 from ..workspace.snapshot import take_snapshot, workspace_view
 from .audit import hidden_files
@@ -53,6 +53,8 @@ def arrived(
     if pin and not is_commit(context.store, pin):
         todo = "pass the snapshot's id that `workspace create` printed; if the base moved on, send it with the head"
         raise GateError(f"--workspace-pin {pin} is no commit here", todo=todo)
+    if pin and not pack:
+        recheck(context.store, head, pin)
     return head, pin or "", hidden
 
 
