@@ -64,6 +64,7 @@ def repository(original: Path, tmp_path: Path) -> Guarded:
     return found
 
 
+EVERYTHING = ["A corpus/new", f"M {PINS}", "M oracle/denylist.txt"]
 #: What is pushed, by name; None passes.
 PUSHES: dict[str, Row] = {
     "ordinary work": (["origin", "good"], None),
@@ -84,22 +85,20 @@ PUSHES: dict[str, Row] = {
     "a denied edit, second of two": (["origin", "good", "bad"], [f"M {PINS}"]),
     "a denied edit, beside a deletion": (["origin", ":old", "bad"], [f"M {PINS}"]),
     "two denied edits": (["origin", "bad", "lists"], [f"M {PINS}", "M oracle/denylist.txt"]),
-    "all branches": (["--all", "origin"], None),
+    "all branches": (["--all", "origin"], EVERYTHING),
     "all tags": (["--tags", "origin"], [f"M {PINS}"]),
     "an annotated tag": (["origin", "v2"], [f"M {PINS}"]),
     "a light tag": (["origin", "v3"], [f"M {PINS}"]),
     "another row than the approved": (["origin", "evil"], ["A corpus/new"]),
     "an atomic push": (["--atomic", "origin", "better", "bad"], [f"M {PINS}"]),
-    "a mirror": (["--mirror", "origin"], None),
+    "a mirror": (["--mirror", "origin"], EVERYTHING),
     "a dry run of a denied edit": (["--dry-run", "origin", "bad"], [f"M {PINS}"]),
 }  # fmt: skip
-EVERYTHING = [f"M {PINS}", "A corpus/new", "M oracle/denylist.txt"]
 
 
 @pytest.mark.parametrize("name", PUSHES)
 def test_pushes(repository: Guarded, name: str) -> None:
     words, refused = PUSHES[name]
-    refused = EVERYTHING if name in ("all branches", "a mirror") else refused
     answer = repository.attempt("push", *words)
     show_row(("push", *words), name, answer)
     listed = [line for line in answer.stderr.splitlines() if line[1:2] == " " and line[:1] in "ADMT"]
