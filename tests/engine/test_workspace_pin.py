@@ -265,7 +265,7 @@ def drift(folder: Path) -> None:
 
 
 def denied(folder: Path) -> None:
-    (folder / "tools/gate.py").write_text("print('eligible')\n")
+    (folder / "noxfile.py").write_text("print('eligible')\n")
 
 
 @pytest.mark.parametrize(("edit", "code"), [(honest, 0), (drift, 1), (denied, 1)])

@@ -68,7 +68,7 @@ def workspace_facts(context: Context, settings: Settings, change: Change, report
     snapshot = take_snapshot(context.store, context.launch.base, context.base_entries)
     problem = is_foreign(audit, snapshot, secrets(context.store, snapshot, hidden_files(context, snapshot)))
     leaks = {} if problem else dict(Counter(found.kind for found in audit.findings))
-    view = workspace_view(context.store, change.after, settings.view.hidden)
+    view = workspace_view(context.store, change.after, snapshot.hidden)
     if not problem and audit.tree != context.store.write_tree(view):
         problem = "the audited workspace's last commit is not this change"
     if problem:
