@@ -92,9 +92,9 @@ def test_the_replay_job_takes_a_report(worked: Worked, tmp_path: Path) -> None:
     head = commit_all(root, "The change")
     git(root, "switch", "--quiet", "main")
     worked.audit()
-    cut, common = tmp_path / "cut", ("--head", head)
+    cut, common = tmp_path / "cut", ["--head", head]
     facts = json.loads(run_engine(root, "ci", "intake", *common, "--out", str(cut), base="main").stdout)
-    common += ("--pack", str(cut / "change.pack"), "--pack-sha256", facts["pack_sha256"])
+    common += ["--pack", str(cut / "change.pack"), "--pack-sha256", facts["pack_sha256"]]
     for words, unverified in (((), True), (("--workspace-audit", str(worked.report)), False)):
         out = str(tmp_path / f"unverified-{unverified}")
         done = run_engine(root, "ci", "replay", *common, *words, "--out", out, base="main")
