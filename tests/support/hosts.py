@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,12 @@ from oracle_gate.workspace.report import Audit
 from support.baking import SCAFFOLD
 from support.gitenv import git, git_env
 
+#: The shells of this machine that the scripts must work in. `sh` is always there.
+SHELLS = {
+    name: argv
+    for name, argv in {"sh": ("sh",), "dash": ("dash",), "busybox": ("busybox", "sh")}.items()
+    if shutil.which(argv[0])
+}
 SEALED = {
     "sealed/fixtures/put_ok.bin": b"KEY=alpha\nVALUE=something that only the judge may know\n" * 3,
     "sealed/fixtures/f_noise.bin": b"".join(hashlib.sha256(bytes([n])).digest() for n in range(22)),
@@ -58,9 +65,7 @@ class Host:
             return examine(context, folder)
 
 
-def run_script(
-    name: str, *words: str, shell: tuple[str, ...] = ("dash",)
-) -> subprocess.CompletedProcess[str]:
+def run_script(name: str, *words: str, shell: tuple[str, ...] = ("sh",)) -> subprocess.CompletedProcess[str]:
     """Runs one of tools/workspace/*.sh; `shell` are the words before it."""
     script = SCAFFOLD / "tools/workspace" / f"{name}.sh"
     return subprocess.run(

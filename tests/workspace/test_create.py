@@ -13,10 +13,9 @@ from oracle_gate.commands.main import COMMANDS, WITHOUT_ORACLE
 from support.engine import run_engine
 from support.gate import run_gate
 from support.gitenv import commit_all, git, git_env
-from support.hosts import SEALED, Host, Made, run_script
+from support.hosts import SEALED, SHELLS, Host, Made, run_script
 from support.trees import contents
 
-SHELLS = {"dash": ("dash",), "busybox": ("busybox", "sh")}
 ODD = "a folder with 'quotes\" and\na new line"
 
 
@@ -355,7 +354,7 @@ def test_sha256_repository(host: Host, tmp_path: Path) -> None:
 
 def test_restrictive_umask_and_foreign_variables(host: Host, made: dict[str, Made], tmp_path: Path) -> None:
     script = host.root / "tools/workspace/clone.sh"
-    program = f'umask 077; exec dash "$0" "$1" "{tmp_path}/w"'
+    program = f'umask 077; exec sh "$0" "$1" "{tmp_path}/w"'
     env = git_env() | {
         "GIT_DIR": "/nonexistent",
         "GIT_INDEX_FILE": "/nonexistent",

@@ -24,7 +24,7 @@ def test_the_documented_way_leads_to_a_pull_request(armed: Path, tmp_path: Path)
     assert len(blocks) == 6
     places = {"REPOSITORY": gate.root, "WORKSPACE": tmp_path / "workspace", "TRANSFER": transfer}
     done = subprocess.run(
-        ["dash", "-ec", "\n".join(blocks)], env=git_env() | {name: str(place) for name, place in places.items()},
+        ["sh", "-ec", "\n".join(blocks)], env=git_env() | {name: str(place) for name, place in places.items()},
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

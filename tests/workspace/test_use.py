@@ -12,10 +12,9 @@ from oracle_gate.core.denyrules import _ANYWHERE, _OWN
 from support.baking import SCAFFOLD
 from support.gate import copy_repository, run_gate
 from support.gitenv import commit_all, git, git_env
-from support.hosts import SEALED, Host, Made, run_script
+from support.hosts import SEALED, SHELLS, Host, Made, run_script
 
 MODES = ["snapshot", "sparse", "tarball"]
-SHELLS = {"dash": ("dash",), "busybox": ("busybox", "sh")}
 
 #: Ways to ask git for what it holds; a failure is an answer too.
 COMMANDS = """\
