@@ -133,8 +133,10 @@ def test_a_folder_that_cannot_be_removed_keeps_no_worker_alive(
 GATE = """
 import sys
 sys.path[:0] = {paths!r}
+import signal
 from pathlib import Path
 from support.pools import pool_on, see, shell
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests may ignore it
 jobs = [shell("echo x"), *[shell("exec sleep 60 # {mark}")] * 2]
 with pool_on(workers=2) as pool:
     for _ in pool.run(jobs, see):
