@@ -14,6 +14,7 @@ from oracle_gate.core.errors import GateError
 from oracle_gate.core.oracle import Oracle
 from oracle_gate.core.settings import Settings
 from oracle_gate.runner.environment import Subject
+from oracle_gate.runner.subject import interpreter_paths
 from oracle_gate.sandbox.landlock import Landlock
 from oracle_gate.sandbox.layer import Confinement, Inside, Launch, Visible
 from oracle_gate.sandbox.probes import PROBES
@@ -87,3 +88,17 @@ def test_landlock_names_only_what_programs_need(tmp_path: Path) -> None:
     assert confinement is not None
     assert confinement.writable == (str(tmp_path / "scratch"), "/dev/null")
     assert not any(path in ("/", "/etc", "/proc", "/home", "/dev") for path in confinement.readable)
+
+
+def test_what_lies_around_a_link_to_the_interpreter_is_not_shown(tmp_path: Path) -> None:
+    """A home with a `bin/python3` of its own, by itself and as what an environment was made from."""
+    real = Path(sys.executable).resolve()
+    home, environment = tmp_path / "home", tmp_path / "environment"
+    for folder in (home, environment):
+        (folder / "bin").mkdir(parents=True)
+    link, python = home / "bin/python3", environment / "bin/python"
+    link.symlink_to(real)
+    python.symlink_to(link)
+    (environment / "pyvenv.cfg").write_text(f"home = {link.parent}\n")
+    assert set(interpreter_paths(link)) == {link, real.parent.parent}
+    assert set(interpreter_paths(python)) == {python, link, environment, real.parent.parent}

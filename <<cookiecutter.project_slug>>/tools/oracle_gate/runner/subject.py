@@ -26,12 +26,18 @@ def interpreter_paths(python: Path) -> tuple[Path, ...]:
     while link.is_symlink():
         found.append(link)
         link = Path(os.path.normpath(link.parent / link.readlink()))
-    found += [python.parent.parent, link.parent.parent]
+    homes = [python.parent.parent, link.parent.parent]
     configuration = python.parent.parent / "pyvenv.cfg"
     if configuration.is_file():
         values = dict(re.findall(r"(?m)^(\w+)\s*=\s*(.+?)\s*$", configuration.read_text(encoding="utf-8")))
-        found.append(Path(values.get("home", python.parent)).parent)
+        homes.append(Path(values.get("home", python.parent)).parent)
+    found += filter(_is_installation, homes)
     return tuple(path for path in dict.fromkeys(found) if path != Path("/"))
+
+
+def _is_installation(folder: Path) -> bool:
+    """A link to a program may lie anywhere; what lies around it, such as a user's home, is not to be shown."""
+    return (folder / "pyvenv.cfg").is_file() or any(folder.glob("lib*/p*3*"))
 
 
 def interpreter(own: Path, settings: Settings, requirements: bytes) -> Path:
