@@ -85,7 +85,7 @@ class Repository:
         """The base's commit id, and how it was found (design, section 4)."""
         if named:
             return self.commit(named) or stop(f"--base {named}: no such commit; fetch it"), f"--base {named}"
-        head = self.commit("HEAD") or stop(f"{self.root}: no commit yet; commit the scaffold first")
+        head = self.commit("HEAD") or stop(f"{self.root}: no readable commit; commit the scaffold, or run `git fsck`")
         if sys.argv[1:2] in (["record"], ["seal"]):  # the oracle is the work tree's, everything else HEAD's
             return head, "HEAD"
         toml, configured = self.find(head, "oracle/", "gate.toml"), ""

@@ -187,7 +187,7 @@ def test_what_cannot_be_judged_is_one_line(tmp_path: Path, root: Path) -> None:
     for words, said in (
         ((str(plain),), "not a git repository; run `git init` and commit"),
         ((str(broken),), "not a git repository; run `git init` and commit"),
-        ((str(empty),), "no commit yet; commit the scaffold first"),
+        ((str(empty),), "no readable commit; commit the scaffold, or run `git fsck`"),
         ((str(tmp_path / "absent"),), "absent"),
         ((str(file),), "file"),
         ((str(root), "--base", "absent"), "--base absent: no such commit; fetch it"),

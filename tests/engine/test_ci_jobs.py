@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from oracle_gate.commands.ci_verdict import CONCLUSIONS, Handed, check_run, deci
 from oracle_gate.core.policy import SEVERITY
 from support.actions import Host
 from support.approving import Keys, allow, make_keys
+from support.archives import unpack
 from support.baking import SCAFFOLD, TEMPLATE
 from support.gate import Gate
 from support.gitenv import commit_all, git, git_env
@@ -216,8 +216,7 @@ def test_a_generator_gets_a_workspace_and_nothing_else(quick: Gate) -> None:
     assert ci.results == {"workspace": "success"}
     assert list(ci.artifacts) == ["workspace/workspace.tar.gz"]
     workspace = quick.root.parent / "workspace"
-    with tarfile.open(ci.folder / "artifacts/workspace/workspace.tar.gz") as archive:
-        archive.extractall(workspace, filter="data")
+    unpack(ci.folder / "artifacts/workspace/workspace.tar.gz", workspace)
     [program] = workspace.rglob("prog.sh")
     root = program.parents[1]
     assert not {"oracle", "corpus", "sealed", ".git"} & {path.name for path in root.iterdir()}

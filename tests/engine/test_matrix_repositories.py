@@ -184,6 +184,6 @@ def test_what_the_bootstrap_needs(quick: Gate, tmp_path: Path) -> None:
     one_line(run_gate(script, "judge", "--repo", str(tmp_path)), f"{tmp_path}: not a git repository; ")
     one_line(quick.run("judge", "--base", "no\nsuch"), "--base no such: no such commit; fetch it")
     empty = make_repository(tmp_path / "empty")
-    one_line(run_gate(script, "judge", "--repo", str(empty)), f"{empty}: no commit yet; ")
+    one_line(run_gate(script, "judge", "--repo", str(empty)), f"{empty}: no readable commit; ")
     commit_all(empty, "Nothing")
     one_line(run_gate(script, "judge", "--repo", str(empty)), "base ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 from collections.abc import Callable, Container
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from oracle_gate.core.commits import submit_head
 from oracle_gate.core.errors import GateError
 from oracle_gate.core.settings import Settings
 from oracle_gate.core.submission import Change, change_id
+from support.archives import unpack
 from support.engine import run_engine
 from support.gate import Gate
 from support.gitenv import commit_all, git, make_repository
@@ -32,8 +32,7 @@ def create(root: Path, folder: Path, mode: str = "snapshot") -> str:
     made = run_engine(root, "workspace", "create", str(place), "--mode", mode, "--json", base="main")
     assert made.code == 0, made.stderr
     if mode == "tarball":
-        with tarfile.open(place) as archive:
-            archive.extractall(folder.parent / "unpacked", filter="tar")
+        unpack(place, folder.parent / "unpacked")
         (folder.parent / "unpacked/workspace").rename(folder)
         make_repository(folder)
         git(folder, "add", "--all", "--force")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
+from support.archives import unpack
 from support.baking import bake
 from support.gate import armed_repository, run_gate
 from support.gitenv import commit_all, git, make_repository
@@ -46,8 +46,7 @@ def made(host: Host, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Made
         pins = dict(line.split() for line in done.stdout.splitlines())
         place = folder / name
         if mode == "tarball":
-            with tarfile.open(place) as archive:
-                archive.extractall(folder / "unpacked", filter="tar")
+            unpack(place, folder / "unpacked")
             place = folder / "unpacked/workspace"
         result[mode] = Made(place, pins)
     return result
