@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ from oracle_gate.sandbox.landlock import Landlock
 from oracle_gate.sandbox.layer import Confinement, Inside, Launch, Visible
 from oracle_gate.sandbox.probes import PROBES
 from support.gate import Gate
-from support.gitenv import commit_all, only_git
+from support.gitenv import commit_all, git_env, only_git
 
 
 @pytest.fixture
@@ -41,11 +42,15 @@ def test_without_bubblewrap_landlock_holds_and_gives_the_digests_of_plain(
     assert packet["counts"]["match"] == packet["counts"]["rows"]
 
 
+def fail(bubblewrap: Path) -> None:
+    """Puts one there that has not the rights it needs."""
+    bubblewrap.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
+    bubblewrap.chmod(0o755)
+
+
 def test_a_bubblewrap_that_fails_is_passed_over(isolated: Gate, tmp_path: Path) -> None:
     programs = only_git(tmp_path / "bin")
-    fake = programs / "bwrap"
-    fake.write_text("#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n")
-    fake.chmod(0o755)
+    fail(programs / "bwrap")
     isolated.run("judge", env={"PATH": str(programs)}, check=0)
     assert isolated.packet()["sandbox"]["mode"] == "landlock"
 
@@ -57,6 +62,35 @@ def test_plain_and_none_are_never_enough_where_isolation_is_required(isolated: G
             sandbox
         )
     assert isolated.packet()["sandbox"]["mode"] == "none"
+
+
+#: Becomes the gate on a kernel that has no Landlock, as far as the gate can see.
+WITHOUT_LANDLOCK = """
+import ctypes, os, struct, sys
+steps = ((0x20, 0, 0, 0), (0x15, 0, 1, 444), (0x06, 0, 0, 0x00050000 | 38), (0x06, 0, 0, 0x7FFF0000))
+code = b"".join(struct.pack("HBBI", *step) for step in steps)
+held = ctypes.create_string_buffer(code, len(code))
+library = ctypes.CDLL(None)
+library.prctl(38, ctypes.c_ulong(1), 0, 0, 0)
+if library.prctl(22, ctypes.c_ulong(2), struct.pack("HxxxxxxQ", len(steps), ctypes.addressof(held)), 0, 0):
+    sys.exit("no seccomp")
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+
+
+def test_with_a_failing_bubblewrap_and_no_landlock_it_holds(isolated: Gate, tmp_path: Path) -> None:
+    programs = only_git(tmp_path / "bin")
+    fail(programs / "bwrap")
+    command = [sys.executable, "-c", WITHOUT_LANDLOCK, str(isolated.root / "tools/gate.py"), "judge"]
+    environment = {**git_env(), "PATH": str(programs)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 4, done.stderr
+    packet = isolated.packet()
+    (reason,) = packet["reasons"]
+    assert (packet["verdict"], reason["rule"]) == ("hold", "sandbox.insufficient")
+    assert "setting up uid map: Permission denied" in reason["detail"]
+    assert "Landlock" in reason["detail"]
+    assert packet["lanes"]["replay"]["state"] == "not_run"
 
 
 class _Refused:
