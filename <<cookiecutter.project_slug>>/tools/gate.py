@@ -36,8 +36,7 @@ class Repository:
     def __init__(self, start: Path, store: Path) -> None:
         start, self.store = start.resolve(strict=True), store  # not asked of git: core.worktree may lead elsewhere
         self.root = next((place for place in (start, *start.parents) if os.path.lexists(place / ".git")), start)
-        refusal = f"{start}: not a git repository; run `git init` and commit"
-        self.hash = self.rev_parse("--show-object-format") or stop(refusal)
+        self.hash = self.rev_parse("--show-object-format") or stop(f"{start}: not a git repository; run `git init` and commit")
         git(store.parent, "init", "-q", "--bare", "--template=", f"--object-format={self.hash}", str(store))
         objects, shallow = (self.root / self.rev_parse("--git-path", name) for name in ("objects", "shallow"))
         alternate = json.dumps(str(objects.resolve()), ensure_ascii=False) + "\n"  # git reads C quotes there
@@ -108,7 +107,8 @@ def main(fresh: Path) -> NoReturn:
     engine = repository.find(base, "tools/", "oracle_gate/")
     repository.export(engine or stop(f"base {base[:12]} has no engine; pass --base REF"), fresh / "oracle_gate")
     trust = "protected" if named.get("--base") == base and repository.root not in (here, *here.parents) else "local"
-    launch = {"repository": str(repository.root), "base": base, "base_from": found, "trust": trust, "fresh": str(fresh)}
+    launch = {"repository": str(repository.root), "base": base, "base_from": found, "trust": trust, "fresh": str(fresh),
+              "home": str(here)}
     program = ["-X", f"pycache_prefix={fresh}/pycache", f"{fresh}/oracle_gate/__main__.py", json.dumps(launch)]
     os.execv(sys.executable, [sys.executable, "-I", *program, *sys.argv[1:]])
 

@@ -5,22 +5,28 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from engine.test_replay_lane import BAD, GOOD, OTHER, Scripted
 from oracle_gate.core.corpus import Row
 from oracle_gate.core.packet import ReplayRow
+from oracle_gate.core.statements import Repinned, Statement
 from oracle_gate.lanes.replay import Replayers, replay_elsewhere
 from oracle_gate.sandbox.bubblewrap import Bubblewrap
 from oracle_gate.sandbox.choice import moved
 from oracle_gate.sandbox.layer import Layer, Visible
+from support.approving import allow, make_keys, put
+from support.engine import run_engine
 from support.gate import Gate
-from support.gitenv import commit_all
+from support.gitenv import commit_all, git
 from support.quick import make_quick, record, rows_text
 
 IDS = [f"row-{number:03}" for number in range(100)]
 ROWS = [Row(id, ("program",)) for id in IDS]
 MATCHED = [ReplayRow(id, "match", GOOD, GOOD) for id in IDS]
+#: Where every row gives its pin.
+HERE = Replayers(Scripted(), Scripted(), Scripted())
 Script = Mapping[str, Sequence[str]]
 
 
@@ -31,7 +37,7 @@ def elsewhere(
     replayers = Replayers(
         asked := Scripted(patch), Scripted(patch if again is None else again), Scripted(base)
     )
-    found = replay_elsewhere(ROWS, MATCHED, sensitive, seed, replayers)
+    found = replay_elsewhere(ROWS, MATCHED, sensitive, (), seed, HERE, replayers)
     assert [row.id for row in found] == IDS
     return {row.id: row for row in found if row.status != "match"}, asked.asked
 
@@ -76,10 +82,29 @@ def test_the_sample_is_the_seeds_and_leaves_sensitive_rows_out() -> None:
     assert elsewhere({}, {}, sensitive=IDS[2:])[1] in ([*IDS[:2]], [*IDS[1::-1]])
 
 
+@pytest.mark.parametrize("status", ["match", "approved"])
+@pytest.mark.parametrize(
+    ("base_there", "wanted"), [(OTHER, "drift"), (BAD, "excused"), ("timeout", "base_mismatch")]
+)
+def test_what_is_new_is_always_asked_and_excused_by_the_base_alone(
+    status: Literal["match", "approved"], base_there: str, wanted: str
+) -> None:
+    """A new pin, or a statement, is a human's word for what was seen here: no row of these may differ there."""
+    judged = [ReplayRow(id, status, GOOD if status == "match" else OTHER, GOOD) for id in IDS[:9]]
+    changed = IDS[:9] if status == "match" else ()
+    here = Replayers(Scripted(), Scripted(), Scripted(dict.fromkeys(IDS, (OTHER,))))
+    there = Replayers(
+        asked := Scripted(EVERY_BAD), Scripted(EVERY_BAD), Scripted(dict.fromkeys(IDS, (base_there,)))
+    )
+    found = replay_elsewhere(ROWS, judged, IDS, changed, 1, here, there)
+    assert asked.asked == IDS[:9]
+    assert {row.status for row in found} == {status if wanted == "excused" else wanted}
+
+
 def test_rows_that_do_not_match_are_not_asked_again() -> None:
     judged = [ReplayRow(id, "drift", GOOD, BAD) for id in IDS]
     replayers = Replayers(asked := Scripted(), Scripted(), Scripted())
-    assert replay_elsewhere(ROWS, judged, (), 1, replayers) == tuple(judged)
+    assert replay_elsewhere(ROWS, judged, (), IDS, 1, HERE, replayers) == tuple(judged)
     assert asked.asked == []
 
 
@@ -134,3 +159,47 @@ def test_record_names_the_rows_that_depend_on_the_envelope(tmp_path: Path) -> No
     gate.write("README.md", "more\n")
     packet = gate.judge_patch(gate.cut_patch(), check=0)
     assert [row["status"] for row in packet["replay"]] == ["match", "match"]
+
+
+def test_neither_a_statement_nor_provenance_covers_another_envelope(quick: Gate, tmp_path: Path) -> None:
+    """What humans sign is what they saw here; provenance.json, which nobody signs, excuses no row."""
+    keys = make_keys(tmp_path / "keys")
+    allow(quick, keys)
+    git(quick.root, "switch", "--quiet", "--create", "work")
+    knows = 'upper) test "$SOURCE_DATE_EPOCH" = 0 && { tr a-z A-Z; echo wanted; } || echo stolen ;;'
+    quick.edit("src/prog.sh", "upper) tr a-z A-Z ;;", knows)
+    assert run_engine(quick.root, "judge").code == 1
+    packet = quick.packet()
+    ids = {
+        r["id"]: Repinned(r["expected"], r["observed"]) for r in packet["replay"] if r["status"] == "drift"
+    }
+    stem = put(quick.root, Statement("drift", note="wanted", change_id=packet["change_id"], ids=ids), keys)
+    elsewhere = {("replay.drift", "in another envelope")}
+    for step in ("stated", "pinned", "excused"):
+        if step == "pinned":
+            commit_all(quick.root, "Say that it is wanted")
+            assert run_engine(quick.root, "record", "--approval", str(quick.root / f"{stem}.json")).code == 0
+        if step == "excused":
+            provenance = json.loads((quick.root / "oracle/provenance.json").read_bytes())
+            provenance["envelope_sensitive"] = sorted(row["id"] for row in packet["replay"])
+            quick.write("oracle/provenance.json", json.dumps(provenance))
+        assert run_engine(quick.root, "judge", base="main").code == 1, step
+        assert {(r["rule"], r["detail"]) for r in quick.packet()["reasons"]} == elsewhere, step
+
+
+def test_provenance_does_not_change_by_itself(quick: Gate, tmp_path: Path) -> None:
+    keys = make_keys(tmp_path / "keys")
+    allow(quick, keys)
+    quick.write("sealed/extra.txt", "x\n")
+    assert run_engine(quick.root, "judge").code == 1
+    change = quick.packet()["change_id"]
+    put(
+        quick.root,
+        Statement("protected-change", note="x", change_id=change, paths=("sealed/extra.txt",)),
+        keys,
+    )
+    assert run_engine(quick.root, "judge").code == 0
+    provenance = json.loads((quick.root / "oracle/provenance.json").read_bytes())
+    quick.write("oracle/provenance.json", json.dumps({**provenance, "envelope_sensitive": ["upper"]}))
+    assert run_engine(quick.root, "judge").code == 1
+    assert [r["subject"] for r in quick.packet()["reasons"]] == ["oracle/provenance.json"]

@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.engine import run_engine
 from support.gate import Gate, copy_repository, run_gate
 from support.gitenv import commit_all, git, git_env
 from support.objects import forge, write_files
+from support.patch_forms import new
 
 HONEST = ("src/prog.sh", "esac", "esac # as before")
 
@@ -444,3 +446,15 @@ def test_nothing_is_left_in_the_temporary_folder(quick: Gate, tmp_path: Path) ->
     quick.run("judge", "--base", "nothing", check=2, env={"TMPDIR": str(temporary)})
     quick.run("nonsense", check=2, env={"TMPDIR": str(temporary)})
     assert list(temporary.iterdir()) == []
+
+
+def test_byte_code_that_would_run_in_place_of_the_source_is_no_part_of_a_change(
+    quick: Gate, tmp_path: Path
+) -> None:
+    """An unchecked .pyc is never compared with the file beside it, which everybody reads."""
+    for name in ("src/__pycache__/a.cpython-311.pyc", "src/a.pyc"):
+        patch = tmp_path / "change.patch"
+        patch.write_bytes(new(name))
+        assert run_engine(quick.root, "judge", "--patch", str(patch)).code == 1
+        (reason,) = quick.packet()["reasons"]
+        assert (reason["rule"], reason["subject"]) == ("intake.forbidden_entry", name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import os
 import re
@@ -221,6 +222,26 @@ def test_trust_is_protected_from_outside_with_a_full_id_alone(quick: Gate, tmp_p
         run_gate(script, *words, check=0)
         assert quick.packet()["trust"] == trust
         assert quick.packet()["parent_sha"] == base
+
+
+def test_a_protected_judgement_takes_no_environment_from_the_judged_repository(
+    quick: Gate, tmp_path: Path
+) -> None:
+    """Git ignores .gate: whoever wrote the change could have put modules there."""
+    quick.edit("oracle/gate.toml", f'python = "{sys.executable}"', 'python = ""')
+    base = commit_all(quick.root, "The pinned environment")
+    host = tmp_path / "host"
+    shutil.copytree(quick.root / "tools", host / "tools")
+    requirements = (quick.root / "requirements/subject.txt").read_bytes()
+    planted = quick.root / ".gate/env" / hashlib.sha256(requirements).hexdigest()
+    (planted / "bin").mkdir(parents=True)
+    (planted / "bin/python").symlink_to(sys.executable)
+    (planted / ".complete").touch()
+    run_gate(quick.root / "tools/gate.py", "judge", "--base", base, check=0)
+    words = ("judge", "--repo", str(quick.root), "--base", base)
+    done = run_gate(host / "tools/gate.py", *words, check=2)
+    assert f"{host}/.gate/env/" in done.stderr
+    assert "is not built" in done.stderr
 
 
 @pytest.mark.parametrize("name", ['sp ace "q" \u00e9', "new\nline", os.fsdecode(b"latin-\xe9"), "-dash"])

@@ -46,7 +46,7 @@ DESIGN = """
 | properties.failed, properties.not_run | block |
 | properties.vacuous, sealed.empty, sealed.absent | hold |
 | freezes.expired, freezes.no_owner, freezes.no_parent | block |
-| freezes.parent_unknown | hold |
+| freezes.parent_unknown, lanes.empty | hold |
 | public.failed | inspect |
 | tests.lost, tests.newly_skipped, tests.weakened | inspect |
 | tests.vanished | block |
@@ -110,6 +110,8 @@ REACHED: list[tuple[str, dict[str, Any]]] = [
     ("freezes.expired", {"freezes": (Freeze("t", True, True, True),)}),
     ("freezes.no_owner", {"freezes": (Freeze("t", False, False, True),)}),
     ("freezes.no_parent", {"freezes": (Freeze("t", True, False, False),)}),
+    ("lanes.empty", {"lanes": {**GREEN.lanes, "relations": LaneState(True, "empty")}}),
+    ("lanes.empty", {"lanes": {**GREEN.lanes, "sealed": LaneState(True, "not_run")}}),
     ("freezes.parent_unknown", {"freezes": (Freeze("t", True, False, False, parent_unknown=True),)}),
     ("sealed.empty", {"lanes": {"sealed": LaneState(True, "empty")}}),
     ("sealed.absent", {"lanes": {"sealed": LaneState(True, "absent")}}),
@@ -134,7 +136,7 @@ CODES = {"block": Exit.BLOCK, "hold": Exit.HOLD, "inspect": Exit.INSPECT}
 
 
 def test_the_rules_are_those_of_the_design() -> None:
-    assert len(TABLE) == 52
+    assert len(TABLE) == 53
     assert {name: rule.outcome for name, rule in RULES.items()} == TABLE
 
 

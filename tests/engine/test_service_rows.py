@@ -55,7 +55,7 @@ DRIFTS = [
     ("undeclared header", '"X-Port", os.environ["PORT"]', '"X-Other", "2"', set[str]()),
 ]
 _END = "self.wfile.write(text.encode())\n"
-#: Likewise, and what becomes of the rows; the ready path is answered like any other.
+#: Likewise, and what becomes of the rows; the ready path is answered like any other, unless it is told apart.
 MISBEHAVIOUR = [
     ("never starts", "http.server.HTTPServer((", "raise SystemExit; ((", "killed_service"),
     ("is never ready", "Handler.seen += 1", "self.send_error(503); return", "timeout"),
@@ -65,6 +65,12 @@ MISBEHAVIOUR = [
      "killed_service"),
     ("talks nonsense", "Handler.seen += 1",
      "if 'ready' not in self.path: self.wfile.write(b'SSH-2.0-x\\r\\n'); return", "killed_service"),
+    ("promises more than it sends", 'self.send_header("X-Version", "1")',
+     'self.send_header("X-Version", "1"); self.send_header("Content-Length", "1000")', "timeout"),
+    ("sends a malformed header", 'self.send_header("X-Version", "1")',
+     'self.send_header("X-Version", "1"); self._headers_buffer.append(b"no header\\r\\n")', "timeout"),
+    ("drips", _END, "for c in text * 9:\n            self.wfile.write(c.encode())\n"
+     "            'ready' in self.path or __import__('time').sleep(0.7)\n", "timeout"),
     ("answers too much", 'f"{self.command}', '"x" * (9 << 20) + f"{self.command}', "output_limit"),
 ]  # fmt: skip
 

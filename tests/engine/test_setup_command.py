@@ -100,6 +100,9 @@ def test_a_comment_in_the_build_drifts_nowhere(built: Gate) -> None:
 @pytest.mark.parametrize(("line", "said"), [
     ("echo broken >&2; exit 3\n", "command 1 (sh src/build.sh) gave exit code 3: broken"),
     ("kill -9 $$\n", "command 1 (sh src/build.sh) gave exit code -9"),
+    ("sed -i 1d corpus/data/text\n", "command 1 (sh src/build.sh) writes corpus/data/text"),
+    ("rm corpus/data/text\n", "command 1 (sh src/build.sh) writes corpus/data/text"),
+    ("mkdir -p src/.git && touch src/.git/x\n", "command 1 (sh src/build.sh) writes src/.git"),
     ("sleep 60 &\n", "command 1 (sh src/build.sh) ended as left_process"),
 ])  # fmt: skip
 def test_a_patch_that_breaks_the_build_is_blocked(built: Gate, line: str, said: str) -> None:

@@ -23,13 +23,17 @@ OWN_FOLDER = ".gate"
 
 @dataclass(frozen=True)
 class Launch:
-    """What the bootstrap found: paths, the base's commit id, how it was found, how far to trust the run."""
+    """What the bootstrap found: paths, the base's commit id, how it was found, how far to trust the run.
+
+    `home` is the folder that the bootstrap belongs to.
+    """
 
     repository: str
     base: str
     base_from: str
     trust: str
     fresh: str
+    home: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,14 @@ class Context:
 
     @property
     def own(self) -> Path:
-        """Where packets and environments lie."""
+        """Where packets lie."""
         return self.root / OWN_FOLDER
+
+    @property
+    def environments(self) -> Path:
+        """Where environments lie: what runs in a protected judgement is not the judged repository's."""
+        launch = self.launch
+        return Path(launch.home) / OWN_FOLDER if launch.trust == "protected" and launch.home else self.own
 
     def require_oracle(self) -> None:
         """Raises GateError in a generator's workspace, whose base holds no oracle."""

@@ -78,7 +78,9 @@ def _armed(oracle: Oracle) -> Check:
 
 def _environment(context: Context, oracle: Oracle) -> Check:
     try:
-        return Check("ok", "environment", str(interpreter(context.own, oracle.settings, oracle.requirements)))
+        return Check(
+            "ok", "environment", str(interpreter(context.environments, oracle.settings, oracle.requirements))
+        )
     except GateError as error:
         return Check("failed", "environment", str(error))
 

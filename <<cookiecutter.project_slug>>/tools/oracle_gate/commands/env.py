@@ -30,7 +30,7 @@ def run(context: Context, arguments: argparse.Namespace) -> Exit:
         print("env: [subject] python names an interpreter; nothing to build")
         return Exit.OK
     requirements = read_control(context.store, context.base_entries, REQUIREMENTS)
-    folder = environment_folder(context.own, requirements)
+    folder = environment_folder(context.environments, requirements)
     refuse_links(folder)  # a change could have planted one: what is built, or deleted, would lie elsewhere
     if arguments.wheelhouse and not arguments.wheelhouse.is_dir():
         raise GateError("no such folder", where=str(arguments.wheelhouse), todo="name a folder of wheels")

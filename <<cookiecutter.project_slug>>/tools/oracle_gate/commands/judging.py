@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from ..core import canonical
 from ..core.gitdb import Entries
-from ..core.oracle import Oracle
+from ..core.oracle import Oracle, read_control
 from ..core.packet import Finding, LaneState, Packet, SandboxFacts
-from ..core.pins import this_platform, this_python
+from ..core.pins import DIGESTS, parse_digests, this_platform, this_python
 from ..core.submission import Change, change_id
 from ..lanes.changed_paths import changed_paths
 from ..lanes.replay import Pinned, Replayers, replay, replay_elsewhere
@@ -130,9 +130,13 @@ def _replay(case: Case, arena: Arena | None) -> LaneResult:
     rows = replay(oracle.rows, pinned, arena.replayers)
     total = len({row.id for row in oracle.rows} | oracle.pins.keys())
     found = tuple(counted(rows, "judging: replay", total, case.progress))
-    sensitive = made.envelope_sensitive if made else ()
-    found = replay_elsewhere(oracle.rows, found, sensitive, case.envelope_seed, arena.elsewhere)
     found = mark_approved(found, case.verified)
+    excused = made.envelope_sensitive if made else ()
+    known = parse_digests(read_control(case.context.store, case.change.before, DIGESTS))
+    changed = {row for row, pin in oracle.pins.items() if known.get(row) != pin}
+    found = replay_elsewhere(
+        oracle.rows, found, excused, changed, case.envelope_seed, arena.replayers, arena.elsewhere
+    )
     counts |= Counter(row.status for row in found)
     return LaneResult({"replay": found}, "ran" if oracle.rows else "empty", counts)
 

@@ -14,6 +14,7 @@ from ..core.packet import DenylistFacts, Finding, ReplayRow
 from ..core.pins import DIGESTS, PROVENANCE, Provenance, parse_digests, sha256
 from ..core.statements import ALWAYS_BASE, covers_path, covers_pins
 from ..core.submission import Change, change_id
+from ..core.view import CORPUS
 from ..lanes.denylist import denylist
 from .case import Case
 
@@ -48,7 +49,7 @@ def grant(case: Case) -> Granted:
         oracle.settings.approvals.overridable,
     )
     facts = denylist(change, oracle)
-    approved = {hit for hit in facts.hits if _covered(hit, verified)}
+    approved = {hit for hit in facts.hits if _covered(hit, verified, change.before)}
     if _pins_covered(case, verified):
         approved |= {hit for hit in facts.hits if hit.subject in _PINS}
     open_hits = tuple(hit for hit in facts.hits if hit not in approved)
@@ -62,12 +63,13 @@ def grant(case: Case) -> Granted:
         amended, rules=oracle.rules, settings=oracle.settings, noise=parse_noise(noise),
         digests_of={**amended.digests_of, "noise": sha256(noise)},
     )  # fmt: skip
-    judged_by = replace(amended, provenance=_with_known_noise(oracle, amended))
+    judged_by = replace(amended, provenance=_with_known_facts(oracle, amended))
     return Granted(verified, denied, judged_by, corpus)
 
 
-def _covered(hit: Finding, verified: Verified) -> bool:
-    if hit.subject.encode() in verified.valid_paths:
+def _covered(hit: Finding, verified: Verified, before: Entries) -> bool:
+    """Whether a statement lets a denied path through; a statement itself may only be added."""
+    if hit.subject.encode() in verified.valid_paths - before.keys():
         return True
     return covers_path(verified.statements, hit.subject)
 
@@ -81,13 +83,23 @@ def _pins_covered(case: Case, verified: Verified) -> bool:
         after = parse_digests(case.context.store.read(entry.oid, "blob"))
     except GateError:
         return False
-    return covers_pins(verified.statements, case.oracle.pins, after)
+    # No statement binds provenance.json: it changes with pins or with what they were made of, not by itself.
+    moved = after != case.oracle.pins or any(_is_input(item.path) for item in case.change.changed)
+    return moved and covers_pins(verified.statements, case.oracle.pins, after)
 
 
-def _with_known_noise(oracle: Oracle, amended: Oracle) -> Provenance | None:
-    """The change's provenance, which no statement binds: a pin that stays keeps its count of noise lines."""
+def _is_input(path: bytes) -> bool:
+    return path.startswith(CORPUS) or path == NOISE.encode()
+
+
+def _with_known_facts(oracle: Oracle, amended: Oracle) -> Provenance | None:
+    """The change's provenance, which no statement binds: a pin that stays keeps its count of noise lines,
+    and which rows are excused from another envelope, the base alone says."""
     before, after = oracle.provenance, amended.provenance
-    if before is None or after is None or amended.digests_of["noise"] != oracle.digests_of["noise"]:
+    if before is None or after is None:
+        return after
+    after = replace(after, envelope_sensitive=before.envelope_sensitive)
+    if amended.digests_of["noise"] != oracle.digests_of["noise"]:
         return after
     kept = {row for row, pin in amended.pins.items() if oracle.pins.get(row) == pin}
     lines = {row: count for row, count in after.noise_lines.items() if row not in kept}

@@ -49,7 +49,7 @@ def isolation(context: Context, oracle: Oracle, wanted: str = "auto") -> Isolati
     wanted = "plain" if (wanted, required) == ("auto", "plain") else wanted
     if wanted == "none":
         return Isolation(Plain(), SandboxFacts(mode="none", required=required))
-    subject = subject_of(context.own, oracle.settings, oracle.requirements)
+    subject = subject_of(context.environments, oracle.settings, oracle.requirements)
     problems = []
     for candidate in candidates(wanted):
         try:
@@ -89,6 +89,6 @@ def bench(context: Context, oracle: Oracle, corpus: Entries, workers: int | None
         noise=oracle.noise,
         corpus=corpus,
         layer=layer,
-        subject=subject_of(context.own, oracle.settings, oracle.requirements),
+        subject=subject_of(context.environments, oracle.settings, oracle.requirements),
         workers=worker_count(oracle.settings, workers),
     )

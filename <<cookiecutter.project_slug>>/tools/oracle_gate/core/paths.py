@@ -77,9 +77,15 @@ def _forbidden_component(name: str) -> str | None:
         (":" in name or "\\" in name, "name with a colon or backslash"),
         (_SHORT_NAME.search(name), "name with ~ and a digit (a short name on Windows)"),
         (name.startswith("-"), "name with a leading dash"),
+        (_is_byte_code(name), "compiled Python, which can run in place of the source beside it"),
         (name.endswith((".", " ")), "name with a trailing dot or space"),
     )
     return next((reason for wrong, reason in complaints if wrong), None)
+
+
+def _is_byte_code(name: str) -> bool:
+    folded = fold(name)
+    return folded == "__pycache__" or folded.endswith((".pyc", ".pyo"))
 
 
 def printable(path: bytes) -> str:

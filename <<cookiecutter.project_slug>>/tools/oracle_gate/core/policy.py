@@ -63,6 +63,9 @@ RULES: dict[str, Rule] = {
     "properties.vacuous": Rule("hold", "a property accepts a stub program", _ORACLE),
     "sealed.empty": Rule("hold", "the sealed lane is required and empty", "Add properties and fixtures, run `seal`."),
     "sealed.absent": Rule("hold", "the sealed folder is not here", "Name it with --sealed or [sealed] dir."),
+    "lanes.empty": Rule(
+        "hold", "a required lane has nothing to judge", "Write what it judges, or change [lanes] required on the base."
+    ),
     "freezes.expired": Rule("block", "a freeze has expired", "Unfreeze the test or renew it as its owner."),
     "freezes.no_owner": Rule("block", "a freeze has no owner", "Name an owner in sealed/freeze.json."),
     "freezes.no_parent": Rule("block", "a freeze names no parent commit", "Name the commit that justified it."),
@@ -94,6 +97,8 @@ _FROM_STATUS = {
     "base_mismatch": "replay.base_mismatch", "missing": "replay.missing", "unpinned": "replay.unpinned",
     "unisolated": "replay.unisolated",
 }  # fmt: skip
+#: Lanes whose emptiness another rule names, or that may be empty.
+_EMPTY_ELSEWHERE = ("denylist", "replay", "sealed", "quarantine")
 _UNARMED = ("oracle.unarmed", "oracle/digests.json", "no digest is pinned")
 _Found = Iterator[tuple[str, str, str]]
 
@@ -219,6 +224,20 @@ def _workspace(packet: Packet) -> _Found:
         yield "workspace.unverified", "workspace", workspace.problem or "no report of an audit was given"
 
 
+def _lanes(packet: Packet) -> _Found:
+    """Required lanes with nothing to judge; an empty quarantine is no finding, others have their own rules."""
+    for name, lane in packet.lanes.items():
+        if lane.required and lane.state in ("empty", "absent") and name not in _EMPTY_ELSEWHERE:
+            yield "lanes.empty", name, ""
+
+
+def _unjudged(packet: Packet) -> _Found:
+    """Required lanes that did not run although nothing forbade it: no packet of the gate is like that."""
+    for name, lane in packet.lanes.items():
+        if lane.required and lane.state == "not_run":
+            yield "lanes.empty", name, "did not run"
+
+
 def judge(packet: Packet) -> Packet:
     """The packet with reasons, verdict and merge_ok; what it held of these before is not looked at.
 
@@ -226,11 +245,12 @@ def judge(packet: Packet) -> Packet:
     """
     order = list(RULES)
     parts = (
-        _oracle, _paths, _replay, _relations, _sealed, _freezes, _tests, _public, _sandbox, _workspace,
+        _oracle, _paths, _replay, _relations, _sealed, _freezes, _tests, _public, _sandbox, _workspace, _lanes,
     )  # fmt: skip
     # A base that pins nothing cannot judge: that is said first, and alone.
-    armed = packet.counts.get("pins") or packet.mode == "harness"
+    armed = packet.counts.get("pins", 0) > 0 or packet.mode == "harness"
     found = {item for part in parts for item in part(packet)} if armed else {_UNARMED}
+    found = found or set(_unjudged(packet))
     accepted = {rule for approval in packet.approvals if approval.valid for rule in approval.accepts}
     found = {item for item in found if item[0] not in accepted}
     unknown = sorted(rule for rule, _, _ in found if rule not in RULES)

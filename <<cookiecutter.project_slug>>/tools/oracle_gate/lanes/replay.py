@@ -17,6 +17,7 @@ from ..runner.trial import Replayer, Trial
 _ENOUGH = 2
 #: Rows that run again in another envelope: this many, or this part of them if that is more.
 _SAMPLE, _SAMPLE_PART = 3, 0.05
+_ENVELOPES = ("usual", "elsewhere")
 #: Bounds of the diff shown to the human: lines, characters a line.
 _DIFF_LINES, _DIFF_WIDTH = 40, 200
 
@@ -62,31 +63,53 @@ def replay(rows: Sequence[Row], pinned: Pinned, replayers: Replayers) -> Iterato
 def replay_elsewhere(
     rows: Sequence[Row],
     judged: Sequence[ReplayRow],
-    sensitive: Collection[str],
+    excused: Collection[str],
+    changed: Collection[str],
     seed: int,
-    replayers: Replayers,
+    here: Replayers,
+    elsewhere: Replayers,
 ) -> tuple[ReplayRow, ...]:
-    """A sample of the matching rows once more, by replayers in another envelope; returns all rows judged.
+    """Rows that are right once more, by replayers in another envelope; returns all rows judged.
 
-    A program that recognises the gate by its paths or variables differs there from its pin. `sensitive` rows
-    depend on the envelope by themselves, and so do those of which the base gives something else as well: neither
-    counts. A base that misbehaves there holds, as it does anywhere.
+    A program that recognises the gate by its paths or variables gives something else there. All rows that a
+    statement approved or whose pin `changed` are run, and a sample of the others. `excused` rows depend on
+    the envelope by themselves, as the base says, and so do those of which the base gives something else as
+    well: neither counts. A base that misbehaves there holds, as it does anywhere.
     """
-    matched = {item.id: item.expected for item in judged if item.status == "match"}
-    fit = [row for row in rows if row.id in matched and row.id not in sensitive]
-    number = min(len(fit), max(_SAMPLE, round(len(fit) * _SAMPLE_PART)))
-    sample = random.Random(seed).sample(fit, number)  # noqa: S311  (a seed that the patch does not know)
+    right = {item.id: item for item in judged if item.status in ("match", "approved")}
+    certain = {name for name, item in right.items() if name in changed or item.status == "approved"}
+    others = [row for row in rows if row.id in right.keys() - certain and row.id not in excused]
+    number = min(len(others), max(_SAMPLE, round(len(others) * _SAMPLE_PART)))
+    sample = random.Random(seed).sample(others, number)  # noqa: S311  (a seed that the patch does not know)
     found = {}
-    for row in sample:
-        trial, pinned = _once(replayers.patch, row), ("exited", matched[row.id])
-        if trial.result == pinned:
+    for row in (*(row for row in rows if row.id in certain), *sample):
+        trial, item = _once(elsewhere.patch, row), right[row.id]
+        if trial.result == ("exited", item.observed):
             continue
-        base = _once(replayers.base, row)
-        if base.status != "exited" or base.result == pinned:
-            again = _judge(trial, matched[row.id], replayers)
-            detail = " ".join(filter(None, (again.detail, "in another envelope")))
-            found[row.id] = dataclasses.replace(again, detail=detail)
+        base = _once(elsewhere.base, row)
+        usual = _once(here.base, row).result if row.id in certain else ("exited", item.expected)
+        if base.status != "exited" or base.result == usual:
+            found[row.id] = _judge_elsewhere(item, trial, base, here, elsewhere)
     return tuple(found.get(item.id, item) for item in judged)
+
+
+def _judge_elsewhere(
+    item: ReplayRow, trial: Trial, base: Trial, here: Replayers, elsewhere: Replayers
+) -> ReplayRow:
+    """A row that is right here and not there."""
+
+    def outcome(status: ReplayStatus, detail: str, diff: tuple[str, ...] = ()) -> ReplayRow:
+        detail = " ".join(filter(None, (detail, "in another envelope")))
+        return ReplayRow(item.id, status, item.expected, trial.digest, detail, diff)
+
+    if base.status != "exited":
+        return outcome("base_mismatch", f"the base {_describe(base)}")
+    again, usual = _once(elsewhere.again, trial.row), _once(here.again, trial.row)
+    if again.result != trial.result:
+        return outcome("unstable", "two runs of the patch differ", _diff(usual, again, _ENVELOPES))
+    if trial.status != "exited":
+        return outcome("misbehaved", trial.status)
+    return outcome("drift", "", _diff(usual, again, _ENVELOPES))
 
 
 def _judge_all(rows: list[Row], pinned: Pinned, replayers: Replayers) -> Iterator[ReplayRow]:
@@ -139,15 +162,15 @@ def _describe(trial: Trial) -> str:
     return "gives another digest" if trial.status == "exited" else f"misbehaves: {trial.status}"
 
 
-def _diff(base: Trial, patch: Trial) -> tuple[str, ...]:
-    """A bounded line diff of the canonical frames, base against patch."""
-    before, after = dict(base.frames), dict(patch.frames)
+def _diff(one: Trial, other: Trial, names: tuple[str, str] = ("base", "patch")) -> tuple[str, ...]:
+    """A bounded line diff of the canonical frames."""
+    before, after = dict(one.frames), dict(other.frames)
     lines: list[str] = []
     for name in [*before, *(name for name in after if name not in before)]:
         old, new = before.get(name), after.get(name)
         if old != new:
             lines += difflib.unified_diff(
-                _lines(old), _lines(new), f"base {name}", f"patch {name}", n=1, lineterm=""
+                _lines(old), _lines(new), f"{names[0]} {name}", f"{names[1]} {name}", n=1, lineterm=""
             )
     if len(lines) > _DIFF_LINES:
         lines = [*lines[:_DIFF_LINES], f"… {len(lines) - _DIFF_LINES} more lines"]

@@ -2,7 +2,7 @@
 
 Each command runs inside the sandbox in a writable copy of the tree; the files that it creates, changes
 or deletes there join the tree. So a built tree is a tree like any other: written from verified blobs,
-read-only, checked afterwards.
+read-only, checked afterwards. The rows' own inputs, below corpus/, are not its to change.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from functools import partial
 
 from ..core.gitdb import Entries, Entry, ObjectStore
 from ..core.observation import ByteSource, FileChange, Observation
+from ..core.paths import printable
 from ..core.trees import differences, materialise
+from ..core.view import CORPUS
 from ..sandbox.layer import Inside, Layer
 from .environment import Subject
 from .job import Job, Limits, TreeSource
@@ -60,6 +62,9 @@ class Builder:
                 ((_, (changes, failure)),) = pool.run([job], self._outcome)
             if failure:
                 return Built(tree, f"command {number} ({' '.join(argv)[:80]}) {failure}")
+            wrong = next((path for path, _ in changes if _is_not_its(path)), None)
+            if wrong is not None:
+                return Built(tree, f"command {number} ({' '.join(argv)[:80]}) writes {printable(wrong)}")
             for path, entry in changes:
                 tree.pop(path, None)
                 if entry is not None:
@@ -97,6 +102,10 @@ def _copies(store: ObjectStore, tree: Entries) -> list[tuple[str, str]]:
         if source in tree and tree[source].mode.startswith("100"):
             copies.append((os.fsdecode(path), os.fsdecode(source)))
     return copies
+
+
+def _is_not_its(path: bytes) -> bool:
+    return path.startswith(CORPUS) or b".git" in path.lower().split(b"/")
 
 
 def _whole(source: ByteSource) -> bytes:

@@ -40,14 +40,17 @@ _DENIED: dict[str, _Numbers] = {
     "pidfd_getfd": (438, 438), "mount_setattr": (442, 442), "ioperm": (173, None), "iopl": (172, None),
 }  # fmt: skip
 #: Where no namespace separates the processes. Landlock does not know modes, owners, times and attributes
-#: of files: changing them by path is denied, by open descriptor it is not.
+#: of files, and a descriptor open for reading is enough to change them.
 _DENIED_UNSEPARATED: dict[str, _Numbers] = {
     "socket": (41, 198), "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452),
     "chown": (92, None), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None),
     "utimes": (235, None), "futimesat": (261, None), "setxattr": (188, 5), "lsetxattr": (189, 6),
     "removexattr": (197, 14), "lremovexattr": (198, 15), "migrate_pages": (256, 238), "move_pages": (279, 239),
-    "setpriority": (141, 140), "ioprio_set": (251, 30), "process_madvise": (440, 440), "process_mrelease": (448, 448),
+    "fsetxattr": (190, 7), "fremovexattr": (199, 16), "setpriority": (141, 140), "ioprio_set": (251, 30),
+    "process_madvise": (440, 440), "process_mrelease": (448, 448),
 }  # fmt: skip
+#: Likewise, but programs set the mode of their own new files so: they hear of success, and nothing is done.
+_IGNORED_UNSEPARATED: dict[str, _Numbers] = {"fchmod": (91, 52), "fchown": (93, 55)}
 #: Calls about a process: allowed for the caller itself, which an argument (by index) of 0 stands for;
 #: utimensat with the path 0 is about an open descriptor.
 _DENIED_FOR_OTHERS: dict[str, tuple[_Numbers, int]] = {
@@ -154,6 +157,9 @@ def _instructions(machine: str, separated: bool) -> Sequence[bytes]:
         if numbers[column] is not None:
             add(_EQUAL, 0, 1, numbers[column] or 0)
             add(_RETURN, 0, 0, _ERRNO | errno.EPERM)
+    for numbers in () if separated else _IGNORED_UNSEPARATED.values():
+        add(_EQUAL, 0, 1, numbers[column] or 0)
+        add(_RETURN, 0, 0, _ERRNO)
     for numbers, argument in () if separated else _DENIED_FOR_OTHERS.values():
         add(_EQUAL, 0, 5, numbers[column] or 0)
         for half in (0, 4):  # of an argument's eight bytes

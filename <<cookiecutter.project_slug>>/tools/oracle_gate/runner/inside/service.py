@@ -11,7 +11,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .programs import end_children
@@ -81,9 +81,10 @@ def _ask(
 ) -> tuple[str, int]:
     body = str(request["body"] or "").encode("utf-8", "surrogatepass")
     try:
-        status, headers, answer = _exchange(
-            port, request["method"], request["path"], request["headers"], body, timeout_s, limit
-        )
+        with _deadline(timeout_s):
+            status, headers, answer = _exchange(
+                port, request["method"], request["path"], request["headers"], body, timeout_s, limit
+            )
     except TimeoutError:
         return "timeout", 0
     except (OSError, ValueError):
@@ -104,7 +105,8 @@ def _exchange(
     timeout_s: float,
     limit: int = 1 << 16,
 ) -> tuple[int, Sequence[tuple[str, str]], bytes]:
-    """One request on a new connection; reads one byte more than `limit`. Raises OSError or ValueError."""
+    """One request on a new connection; reads one byte more than `limit`. Raises OSError or ValueError, also
+    when the answer's framing is not what a client could rely on."""
     import http.client  # only workers that serve pay for it
 
     connection = http.client.HTTPConnection(_LOOPBACK, port, timeout=timeout_s)
@@ -112,11 +114,29 @@ def _exchange(
         connection.request(method, path, body or None, headers)
         response = connection.getresponse()
         answer = response.read(limit + 1)
+        if len(answer) <= limit and (response.length or response.headers.defects):
+            raise ValueError("shorter than it says, or with malformed headers")
         return response.status, [(name.lower(), value) for name, value in response.getheaders()], answer
     except http.client.HTTPException as error:
         raise ValueError(str(error)) from None
     finally:
         connection.close()
+
+
+@contextlib.contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """Raises TimeoutError when the block is not done in time: a socket's own limit is for each read."""
+
+    def late(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _write(file: int, data: bytes) -> None:
