@@ -21,6 +21,7 @@ from support.engine import run_engine
 from support.gate import Gate
 from support.gitenv import commit_all, git
 from support.quick import make_quick, record, rows_text
+from support.sealing import seal_folder
 
 IDS = [f"row-{number:03}" for number in range(100)]
 ROWS = [Row(id, ("program",)) for id in IDS]
@@ -203,3 +204,38 @@ def test_provenance_does_not_change_by_itself(quick: Gate, tmp_path: Path) -> No
     quick.write("oracle/provenance.json", json.dumps({**provenance, "envelope_sensitive": ["upper"]}))
     assert run_engine(quick.root, "judge").code == 1
     assert [r["subject"] for r in quick.packet()["reasons"]] == ["oracle/provenance.json"]
+
+
+RELATION = '''\
+def relation_lower(run):
+    """Lower case twice is lower case once."""
+    once = run(["src/prog.sh", "lower"], input=b"AbC")
+    assert once.returncode == 0 and once.stdout == b"abc"
+'''
+PROPERTY = """\
+def holds(fixture_bytes, run):
+    return run(["src/prog.sh", "lower"], input=fixture_bytes).stdout == fixture_bytes.lower()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [("tr 'A-Z' 'a-z'", 0), ("cat", 1), ('test "$SOURCE_DATE_EPOCH" = 0 && tr A-Z a-z || cat', 1)],
+)
+def test_relations_and_properties_are_asked_there_as_well(
+    quick: Gate, tmp_path: Path, program: str, code: int
+) -> None:
+    """No row reaches what they are about."""
+    quick.edit("src/prog.sh", "upper)", "lower) tr A-Z a-z ;;\nupper)")
+    quick.write("tools/metamorphic.py", RELATION)
+    commit_all(quick.root, "A relation")
+    sealed = str(seal_folder(tmp_path / "sealed", {"p_lower": PROPERTY}, {"f_one": b"One", "f_two": b"tWo"}))
+    quick.edit("src/prog.sh", "lower) tr A-Z a-z", f"lower) {program}")
+    assert run_engine(quick.root, "judge", "--sealed", sealed).code == code
+    packet = quick.packet()
+    rules = {r["rule"]: r["detail"] for r in packet["reasons"]}
+    assert rules.keys() == ({"relations.broken", "properties.failed"} if code else set())
+    if "SOURCE_DATE_EPOCH" in program:
+        assert rules["relations.broken"].startswith("in another envelope: ")
+        assert rules["properties.failed"] == "in another envelope, f_one, f_two"
+        assert packet["verdict"] == "block"

@@ -14,6 +14,7 @@ from ..core.oracle import Oracle
 from ..core.packet import Workspace
 from ..core.submission import Change
 from ..lanes.replay import Replayers
+from ..runner.claims import Run
 from ..runner.pool import Pool
 from ..runner.replayer import Bench
 from .context import Context
@@ -56,7 +57,8 @@ class Arena:
     in another envelope.
 
     `pool` is the second one and `base_pool` the base's, for lanes that run single programs; `tests` is what
-    the lanes about tests share.
+    the lanes about tests share. `runs_elsewhere` runs a program of the patch, and of the base, in the other
+    envelope.
     """
 
     bench: Bench
@@ -64,6 +66,7 @@ class Arena:
     elsewhere: Replayers
     pool: Pool
     base_pool: Pool
+    runs_elsewhere: tuple[Run, Run]
     tests: TestEvidence
 
 

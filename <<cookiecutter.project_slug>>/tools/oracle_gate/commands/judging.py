@@ -18,6 +18,7 @@ from ..core.pins import DIGESTS, parse_digests, this_platform, this_python
 from ..core.submission import Change, change_id
 from ..lanes.changed_paths import changed_paths
 from ..lanes.replay import Pinned, Replayers, replay, replay_elsewhere
+from ..runner.claims import run_in
 from ..runner.replayer import Bench
 from .case import Arena, Case, Lane, LaneResult
 from .context import warn
@@ -118,7 +119,8 @@ def _arena(place: Bench, case: Case, patch: Entries, base: Entries) -> Iterator[
         replayers = Replayers(stack.enter_context(place.replayer(patch)), again, on_base, serve)
         elsewhere = Replayers(seen, again_seen, base_seen, serve)
         tests = TestEvidence(place, case.change, patch, base)
-        yield Arena(place, replayers, elsewhere, again.pool, on_base.pool, tests)
+        runs = run_in(seen.pool, seen.envelope), run_in(base_seen.pool, base_seen.envelope)
+        yield Arena(place, replayers, elsewhere, again.pool, on_base.pool, runs, tests)
 
 
 def _replay(case: Case, arena: Arena | None) -> LaneResult:

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..core.oracle import read_control
 from ..core.trees import materialise
 from ..core.view import replayed
-from ..lanes.relations import relations
+from ..lanes.relations import broken_elsewhere, relations
 from ..runner.claims import run_in
 from .case import Arena, Case, LaneResult
 
@@ -38,6 +38,8 @@ def relations_lane(case: Case, arena: Arena | None) -> LaneResult:
         return LaneResult({}, "not_run", {})
     if MODULE.encode() not in case.corpus:
         return LaneResult({}, "empty", {})
-    found = relations(claim_module(case, MODULE), claim_view(case), run_in(arena.pool), CLAIM_TIMEOUT_S)
+    module, view = claim_module(case, MODULE), claim_view(case)
+    found = relations(module, view, run_in(arena.pool), CLAIM_TIMEOUT_S)
+    found = broken_elsewhere(found, module, view, arena.runs_elsewhere, CLAIM_TIMEOUT_S)
     counts = Counter(f"relations_{relation.status}" for relation in found)
     return LaneResult({"relations": found}, "ran" if found else "empty", counts)

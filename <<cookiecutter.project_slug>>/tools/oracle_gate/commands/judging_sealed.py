@@ -17,9 +17,9 @@ from ..core.packet import Freeze, Property
 from ..core.pins import sha256
 from ..lanes.fixtures import fixtures
 from ..lanes.freezes import freezes, frozen_ids
-from ..lanes.properties import Programs, properties
-from ..runner.asking import asked_inside, asked_outside
-from ..runner.claims import run_in
+from ..lanes.properties import Programs, failed_elsewhere, properties
+from ..runner.asking import Opener, asked_inside, asked_outside
+from ..runner.claims import Run, run_in
 from ..runner.pool import Pool
 from ..runner.replayer import Bench
 from ..runner.stubs import stubs
@@ -52,6 +52,12 @@ class Asking:
         outside = partial(asked_outside, claim, self.view, timeout_s=timeout_s)
         controls = {name: partial(outside, stub) for name, stub in stubs().items()}
         return Programs(partial(outside, run_in(pool)), controls)
+
+    def asked_of(self, run: Run, source: bytes) -> Opener:
+        """A property that is asked about the programs that `run` starts."""
+        claim = self.case.context.folder("claim") / "claim.py"
+        claim.write_bytes(source)
+        return partial(asked_outside, claim, self.view, run, self.case.oracle.settings.sealed.timeout_s)
 
 
 @contextmanager
@@ -94,7 +100,11 @@ def _properties(case: Case, arena: Arena, folder: SealedFolder, artifacts: Path)
         rows = []
         for item, found in zip(manifest.properties, judged, strict=True):
             row = found.row
-            if row.failed_fixtures:
+            if row.ok and not row.in_process:
+                wanted = {fixture.id: inputs[fixture.id] for fixture in manifest.fixtures_of(item)}
+                there = [how.asked_of(run, files[item.path]) for run in arena.runs_elsewhere]
+                row = failed_elsewhere(row, there[0], there[1], wanted)
+            elif row.failed_fixtures:
                 base = how.programs(arena.base_pool, item, files[item.path]).judged
                 row = write_counterexample(artifacts, found, inputs, base, deadline)
             rows.append(row)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..core.manifest import Manifest, SealedProperty
 from ..core.packet import Property
@@ -51,6 +51,17 @@ def properties(
             yield Judged(Property(item.id, False, (), False, complaint, in_process=item.in_process))
         else:
             yield _judge(item, inputs, programs_of(item, files[item.path]))
+
+
+def failed_elsewhere(row: Property, patch: Opener, base: Opener, inputs: Mapping[str, bytes]) -> Property:
+    """The row of a property that holds here, after it was asked once more in another envelope.
+
+    A fixture fails there when the property is true of the base and not of the patch.
+    """
+    wrong = [id for id, answer in _answers(patch, inputs).items() if answer.kind != "true"]
+    right = {id for id, answer in _answers(base, inputs).items() if answer.kind == "true"} if wrong else set()
+    failed = tuple(id for id in wrong if id in right)
+    return replace(row, ok=False, failed_fixtures=failed, note="in another envelope") if failed else row
 
 
 def _complaint(

@@ -22,6 +22,7 @@ from typing import Any, Literal
 from ..core.observation import Observation
 from ..sandbox.layer import Inside
 from .claim_host import LENGTH
+from .environment import STANDARD, Envelope
 from .job import Job
 from .pool import Pool
 
@@ -62,7 +63,7 @@ class ProgramResult:
 Run = Callable[[tuple[str, ...], bytes], ProgramResult]
 
 
-def run_in(pool: Pool) -> Run:
+def run_in(pool: Pool, envelope: Envelope = STANDARD) -> Run:
     """`run` as a job of the pool."""
 
     def reduce(_job: Job, observation: Observation, _inside: Inside) -> ProgramResult:
@@ -70,7 +71,7 @@ def run_in(pool: Pool) -> Run:
         return ProgramResult(observation.status, observation.exit_code, *streams)
 
     def run(argv: tuple[str, ...], data: bytes) -> ProgramResult:
-        ((_, result),) = pool.run([Job("run", argv, stdin=data)], reduce)
+        ((_, result),) = pool.run([Job("run", argv, stdin=data)], reduce, envelope)
         return result
 
     return run
