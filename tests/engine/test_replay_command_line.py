@@ -238,3 +238,12 @@ def test_replay_compares_and_gives_no_verdict(quick: Gate) -> None:
     commit_all(quick.root, "A row")
     assert "unpinned  new" in run_engine(quick.root, "replay", "--tree", "HEAD~1").stdout
     assert not (quick.root / ".gate/merge_packet.json").exists()
+
+
+def test_replay_names_no_row_under_ci_unless_asked(quick: Gate) -> None:
+    quick.edit("src/prog.sh", "a-z A-Z", "a-y A-Y")
+    done = quick.run("replay", env={"CI": "true"}, check=0)
+    assert done.stdout == "4 match\n"
+    quick.edit("src/prog.sh", "upper) tr a-y A-Y ;;", "upper) cat ;;")
+    assert quick.run("replay", env={"CI": "true"}, check=1).stdout == "2 differs, 2 match\n"
+    assert "upper-more" in quick.run("replay", "--verbose", env={"CI": "true"}, check=1).stdout
