@@ -13,6 +13,7 @@ import json
 import lzma
 import os
 import py_compile
+import quopri
 import shutil
 import tarfile
 import urllib.parse
@@ -61,6 +62,8 @@ class Plant:
 LEAKS: dict[str, Callable[[Plant], object]] = {}
 #: What no check of contents can know.
 ENCRYPTED = {"xored", "reversed"}
+#: What no tree holds: verify compares trees, and does not see it.
+BESIDE_THE_TREE = {"attribute_of_a_file", "attribute_of_a_folder"}
 
 
 def leak(function: Callable[[Plant], object]) -> Callable[[Plant], object]:
@@ -338,6 +341,61 @@ def hard_link(plant: Plant) -> None:
     (plant.folder / "src/hl").hardlink_to(plant.host.root / FIXTURE)
 
 
+@leak
+def link_out_of_the_system(plant: Plant) -> None:
+    (plant.folder / "src/s").symlink_to("/opt/copy-of-it")
+
+
+@leak
+def link_that_goes_back(plant: Plant) -> None:
+    (plant.folder / "src/s").symlink_to("/usr/../srv/copy-of-it")
+
+
+@leak
+def link_to_something_called_python(plant: Plant) -> None:
+    (plant.folder / "src/s").symlink_to("/srv/copy-of-it/bin/python3")
+
+
+@leak
+def link_whose_text_is_content(plant: Plant) -> None:
+    (plant.folder / "src/s").symlink_to(plant.host.read(PROPERTY).decode())
+
+
+@leak
+def link_whose_text_is_encoded(plant: Plant) -> None:
+    (plant.folder / "src/s").symlink_to(base64.urlsafe_b64encode(plant.host.read(NOISE)).decode())
+
+
+@leak
+def file_names_in_base64(plant: Plant) -> None:
+    text = base64.urlsafe_b64encode(plant.host.read(NOISE)).decode()
+    for at in range(0, len(text), 200):
+        plant.write(f"src/{at:04}_{text[at : at + 200]}", b"")
+
+
+if hasattr(os, "setxattr"):
+
+    @leak
+    def attribute_of_a_file(plant: Plant) -> None:
+        os.setxattr(plant.folder / "README.md", "user.note", base64.b64encode(plant.host.read(NOISE)))
+
+    @leak
+    def attribute_of_a_folder(plant: Plant) -> None:
+        os.setxattr(plant.folder / "src", "user.note", plant.host.read(FIXTURE))
+
+
+def configured(setting: str, value: str = "/srv/elsewhere/tool") -> None:
+    """A leak by a setting that names a program or a place."""
+    LEAKS[f"setting_{setting}"] = lambda plant: plant.git("config", setting, value)
+
+
+for name in (
+    "alias.peek", "core.alternateRefsCommand", "core.editor", "core.pager", "diff.external", "diff.x.textconv",
+    "init.templateDir", "merge.x.driver", "pager.log", "uploadpack.packObjectsHook", "branch.main.remote",
+):  # fmt: skip
+    configured(name)
+
+
 # Files of any name
 
 
@@ -471,6 +529,12 @@ def xxd(data: bytes) -> bytes:
     return "".join(lines).encode()
 
 
+def known_size(data: bytes) -> bytes:
+    """As old xz writes .lzma: the size stands in the header."""
+    packed = lzma.compress(data, lzma.FORMAT_ALONE)
+    return packed[:5] + len(data).to_bytes(8, "little") + packed[13:]
+
+
 def git_patch(data: bytes) -> bytes:
     packed, lines = zlib.compress(data), []
     for at in range(0, len(packed), 52):
@@ -509,14 +573,27 @@ written("as_hexdump_prints_it", dumped, NOISE)
 written("as_xxd_prints_it", xxd, NOISE)
 written("as_a_c_array", lambda data: ", ".join(f"0x{byte:02X}" for byte in data).encode(), NOISE)
 written("as_escapes", lambda data: "".join(f"\\x{byte:02x}" for byte in data).encode(), NOISE)
+written("as_octal_escapes", lambda data: "".join(f"\\{byte:03o}" for byte in data).encode(), NOISE)
+written("as_json_escapes", lambda data: "".join(f"\\u{byte:04x}" for byte in data).encode(), NOISE)
+written("as_a_python_literal", lambda data: f"X = {data!r}\n".encode(), NOISE)
+written("as_a_python_literal_beside_a_zero", lambda data: f"X = {data!r}\n\0".encode(), NOISE)
+written("as_a_list_of_numbers", lambda data: f"X = {list(data)}\n".encode(), NOISE)
+written("as_signed_numbers", lambda data: "\n".join(
+    str(byte - 256 * (byte > 127)) for byte in data).encode(), NOISE)  # fmt: skip
+written("quoted_printable", quopri.encodestring, NOISE)
 written("percent_encoded", lambda data: urllib.parse.quote(data).encode(), ROWS)
 written("as_html", lambda data: html.escape(data.decode()).encode(), ROWS)
 written("in_gzip", gzip.compress)
 written("in_zlib", zlib.compress)
 written("in_bzip2", bz2.compress)
 written("in_xz", lzma.compress)
+written("in_lzma", lambda data: lzma.compress(data, lzma.FORMAT_ALONE), NOISE)
+written("in_lzma_of_known_size", known_size, NOISE)
+written("in_xz_of_a_large_dictionary", lambda data: lzma.compress(data, filters=[
+    {"id": lzma.FILTER_LZMA2, "dict_size": 200 << 20, "mode": lzma.MODE_FAST, "mf": lzma.MF_HC3}]))  # fmt: skip
 written("in_zip", zipped, NOISE)
 written("in_tar", tarred)
+written("zstd_in_tar", lambda data: tarred(b"\x28\xb5\x2f\xfd\x24" + bytes(byte ^ 90 for byte in data)))
 written("in_tar_gz", lambda data: gzip.compress(tarred(data)), NOISE)
 written("in_gzip_in_zip_in_base64", lambda data: base64.b64encode(zipped(gzip.compress(data))), NOISE)
 written("behind_other_bytes_in_gzip", lambda data: b"#!/bin/sh\nexit\n" + gzip.compress(data), NOISE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import hashlib
 import io
@@ -85,7 +86,17 @@ def test_honest_work_gives_no_finding(host: Host, workspace: Made) -> None:
     (folder / "tests/corpus/own.bin").write_bytes(os.urandom(3000) + bytes(3000))
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "Handle keys and values; see tests/corpus")
-    git(folder, "config", "user.name", "Somebody")
+    for setting, value in (
+        ("user.name", "Somebody"), ("branch.main.remote", "."), ("branch.main.merge", "refs/heads/topic"),
+        ("core.autocrlf", "input"), ("color.ui", "always"), ("advice.detachedHead", "false"), ("diff.noprefix", "true"),
+    ):  # fmt: skip
+        git(folder, "config", setting, value)
+    git(folder, "sparse-checkout", "init", "--cone", "--sparse-index")
+    git(folder, "sparse-checkout", "disable")
+    git(folder, "switch", "--quiet", "--create", "topic", "--track", "main")
+    (folder / "NOTES").write_text(
+        r"re.compile(rb'\x28\xb5\x2f\xfd|\u00e9|\0') = 0x3d; a == b; [1, 2, 3] * 40" + "\n"
+    )
     (folder / "build/bin").mkdir(parents=True)
     (folder / "build/bin/python").symlink_to(sys.executable)
     (folder / "build/copy").write_bytes(b"# header\n" + source.read_bytes())
@@ -157,6 +168,26 @@ def test_file_that_cannot_be_opened_is_a_finding(
     }
 
 
+def test_attributes_that_cannot_be_read_are_a_finding(
+    host: Host, workspace: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(number: int) -> Callable[..., list[str]]:
+        def listxattr(path: Path, *, follow_symlinks: bool) -> list[str]:
+            assert not follow_symlinks
+            if path == workspace.folder / "README.md":
+                raise OSError(number, os.strerror(number))
+            return []
+
+        return listxattr
+
+    monkeypatch.setattr(os, "listxattr", refused(errno.EACCES), raising=False)
+    assert [(found.kind, found.where) for found in host.audit(workspace.folder).findings] == [
+        ("not looked into", "README.md")
+    ]
+    monkeypatch.setattr(os, "listxattr", refused(errno.ENOTSUP), raising=False)
+    assert host.audit(workspace.folder).findings == ()
+
+
 def zip_bomb() -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -202,6 +233,14 @@ def test_bombs_are_bounded_and_reported(
     kinds = {(found.kind, found.where.split(" ")[0]) for found in host.audit(workspace.folder).findings}
     assert kinds == {("not looked into", "src/x")}
     assert sum(unpacked) < 40 << 20
+
+
+def test_index_entry_is_not_taken_for_a_packed_stream() -> None:
+    """An inode that ends in 5d before mode, user, group and size looks much like the header of an .lzma."""
+    budget = unpack.Budget()
+    entry = b"\x5d\0\0\x81\xa4" + bytes(8) + (700).to_bytes(4, "big") + bytes(range(1, 60))
+    assert [how for how, _ in unpack.inside(b"DIRC" + entry * 9, budget) if how == "packed"] == []
+    assert budget.unread == []
 
 
 def test_pack_of_huge_objects_is_bounded(

@@ -7,6 +7,7 @@ Linear in the size of what is looked at; what the base's visible tree holds is n
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -94,6 +95,7 @@ class _Search:
     ) -> None:  # fmt: skip
         self.folder, self.store, self.snapshot, self.packs = folder, store, snapshot, packs
         self.budget, self.progress = budget, progress
+        self.small = Budget()  # of names, link texts and attributes: large files leave it alone
         self.known = _shown(store, snapshot)
         self.index = Index()
         self.found: defaultdict[str, set[Evidence]] = defaultdict(set)
@@ -118,19 +120,44 @@ class _Search:
         self.counts["hidden"] = len(self.index.copies)
 
     def files(self) -> None:
-        """Every file below the folder, by name and content."""
+        """Every file below the folder: its name, content, link text and extended attributes."""
+        folders: set[bytes] = set()
         for path, information in walk(self.folder):
             self.counts["files"] += 1
             if self.counts["files"] % 1000 == 0:
                 self.progress(f"{self.counts['files']} files looked at")
             where = printable(path)
-            self._note(where, self.index.evidence(path))
+            self.look(path, where, budget=self.small)
+            self._attributes(path, where)
+            parent = path.rpartition(b"/")[0]
+            while parent not in folders:
+                folders.add(parent)
+                self._attributes(parent, printable(parent) or ".")
+                parent = parent.rpartition(b"/")[0]
             if is_hidden(path, self.snapshot.hidden):
                 self.problems.append(Finding("hidden path", where))
             if stat.S_ISREG(information.st_mode):
                 self._file(path, where)
-            elif not (stat.S_ISLNK(information.st_mode) or stat.S_ISDIR(information.st_mode)):
+            elif stat.S_ISLNK(information.st_mode):
+                target = (self.folder / os.fsdecode(path)).readlink()
+                self.look(os.fsencode(target), where, budget=self.small)
+            elif not stat.S_ISDIR(information.st_mode):
                 self.problems.append(Finding("not looked into", where, "not a file"))
+
+    def _attributes(self, path: bytes, where: str) -> None:
+        """The extended attributes of a file or folder, which no commit shows."""
+        full = self.folder / os.fsdecode(path)
+        if not hasattr(os, "listxattr"):  # Linux has them
+            return
+        try:
+            for name in os.listxattr(full, follow_symlinks=False):
+                shown = f"{where} (attribute {printable(os.fsencode(name))})"
+                for text in (os.fsencode(name), os.getxattr(full, name, follow_symlinks=False)):
+                    self.look(text, shown, budget=self.small)
+        except OSError as error:
+            if error.errno != errno.ENOTSUP:
+                reason = error.strerror or "has unreadable attributes"
+                self.problems.append(Finding("not looked into", where, reason))
 
     def _file(self, path: bytes, where: str) -> None:
         full = self.folder / os.fsdecode(path)
@@ -173,8 +200,9 @@ class _Search:
                 elif oid not in self.known:
                     self.look(self.packs.read(oid, kind), f"{kind} {oid}", 1)
 
-    def look(self, data: bytes, where: str, depth: int = 0) -> None:
+    def look(self, data: bytes, where: str, depth: int = 0, budget: Budget | None = None) -> None:
         """Compares bytes, and what they hold packed or encoded, with the index."""
+        budget = budget or self.budget
         oid = self.store.oid("blob", data)
         if oid in self.known:
             return
@@ -187,11 +215,11 @@ class _Search:
             if complaint := add_pack(self.packs, data[start.start() :]):
                 self.problems.append(Finding("not looked into", where, complaint))
         if depth < DEPTH:
-            for how, inner in inside(data, self.budget):
+            for how, inner in inside(data, budget):
                 if inner:
-                    self.look(inner, f"{where} ({how})", depth + 1)
-        self.problems += [Finding("not looked into", where, reason) for reason in self.budget.unread]
-        self.budget.unread.clear()
+                    self.look(inner, f"{where} ({how})", depth + 1, budget)
+        self.problems += [Finding("not looked into", where, reason) for reason in budget.unread]
+        budget.unread.clear()
 
     def _note(self, where: str, evidence: set[Evidence]) -> None:
         if evidence:

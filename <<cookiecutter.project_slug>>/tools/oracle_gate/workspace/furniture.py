@@ -21,23 +21,34 @@ _ELSEWHERE = re.compile(
     rb"objects/info/(http-)?alternates|shallow|info/grafts|(modules|worktrees|lfs)/.+|commondir|gitdir"
     rb"|refs/replace/.+|objects/pack/.+\.promisor"
 )
-#: Settings that name other places, programs of the setup's author, or credentials.
-_SETTING = re.compile(
-    r"remote\..+|url\..+|credential\..+|https?\..+|include(if)?\..+|extensions\.partialclone|filter\..+|lfs\..+"
-    r"|submodule\..+|core\.(fsmonitor|hookspath|sshcommand|worktree|attributesfile|excludesfile|gitproxy)"
+#: Settings that git and ordinary work write, whose values name no place and no program (git-config(1)).
+#: Any other is a finding: new versions of git bring new ones that run something.
+_HARMLESS = re.compile(
+    r"core\.(repositoryformatversion|filemode|bare|logallrefupdates|sparsecheckout(cone)?|ignorecase|symlinks"
+    r"|precomposeunicode|autocrlf|eol|safecrlf|quotepath|abbrev|whitespace|untrackedcache|splitindex|longpaths)"
+    r"|index\.(sparse|version)|extensions\.(objectformat|worktreeconfig)|init\.defaultbranch"
+    r"|user\.(name|email|signingkey|useconfigonly)|(author|committer)\.(name|email)"
+    r"|branch\..+\.(merge|rebase|description)|branch\.autosetup(merge|rebase)"
+    r"|commit\.(gpgsign|verbose|status|cleanup)|tag\.(gpgsign|sort)|gpg\.format|(color|column|advice)\..+"
+    r"|diff\.(algorithm|colormoved|context|mnemonicprefix|noprefix|renamelimit|renames)|format\.attach"
+    r"|merge\.(conflictstyle|ff)|pull\.(ff|rebase)|push\.default|rebase\.(autosquash|autostash)"
+    r"|rerere\.enabled|(gc|maintenance)\.auto"
 )
 _TRACKED = re.compile(r"branch\..+\.(remote|pushremote)")
 _CREDENTIAL = re.compile(
     rb"(.*/)?(\.git-credentials|[._]netrc|\.pypirc|\.ssh/.+|id_(rsa|dsa|ecdsa|ed25519)(_sk)?)"
 )
-#: Links of virtual environments and the like lead to these, which exist on every host.
-_SYSTEM = re.compile(rb"/(usr|bin|lib|lib64|opt)/.*|.*/bin/python[\d.]*")
+#: Links of virtual environments and the like lead to these, which exist on every host, or to an interpreter.
+_SYSTEM = re.compile(rb"/(usr|bin|lib|lib64)/.*")
+_INTERPRETER = re.compile(rb"(.*/)?bin/python[\d.]*")
 
 
 def _leads_out(path: bytes, target: bytes) -> bool:
-    """Whether a link's text names something outside the folder that holds its path."""
+    """Whether a link's text names something outside the folder that holds its path, and not of the system."""
     resolved = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
-    return resolved.startswith(b"/") or resolved.split(b"/")[0] == b".."
+    if _INTERPRETER.fullmatch(path) and _INTERPRETER.fullmatch(resolved):
+        return False
+    return resolved.split(b"/")[0] in (b"", b"..") and not _SYSTEM.fullmatch(resolved)
 
 
 def furniture(folder: Path, snapshot: Snapshot) -> Iterator[Finding]:
@@ -52,7 +63,7 @@ def furniture(folder: Path, snapshot: Snapshot) -> Iterator[Finding]:
             target = os.fsencode((folder / os.fsdecode(path)).readlink())
             parts = target.split(b"/")
             hidden = any(is_hidden(b"/".join(parts[at:]), snapshot.hidden) for at in range(len(parts)))
-            if hidden or (_leads_out(path, target) and not _SYSTEM.fullmatch(target)):
+            if hidden or _leads_out(path, target):
                 yield Finding("link", printable(path), f"leads to {printable(target)}")
         if _CREDENTIAL.fullmatch(path):
             yield Finding("credential", printable(path))
@@ -75,7 +86,7 @@ def _git_file(folder: Path, path: bytes, name: bytes, snapshot: Snapshot) -> Ite
             yield Finding("setting", where, error.what)
             return
         for setting, value in settings:
-            if _SETTING.fullmatch(setting) or (_TRACKED.fullmatch(setting) and value != "."):
+            if not (_HARMLESS.fullmatch(setting) or (_TRACKED.fullmatch(setting) and value == ".")):
                 yield Finding("setting", where, setting)
     if name == b"packed-refs" and b" refs/replace/" in file.read_bytes():
         yield Finding("git folder", where, "replaces objects")
