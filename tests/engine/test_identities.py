@@ -128,6 +128,46 @@ def test_a_wider_literal_is_weakened(kind: str, old: str, new: str, tmp_path: Pa
     assert identities(Sides(patch, base)).weakened == (), "the other way it is narrower"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "weaker"),
+    [
+        ("assert retry() == [1, 2]", "wanted = SIZES\n    assert retry() == wanted", False),
+        ("assert retry() == SIZES", "assert retry() == [1, 2]", False),
+        ("assert retry() == SIZES", "assert retry() == [1, 3]", True),
+        (
+            "assert retry(1) == 0\n    assert retry(2) == 0",
+            "for x in (1, 2):\n        assert retry(x) == 0",
+            False,
+        ),
+        (
+            "for x in (1, 2):\n        assert retry(x) == 0",
+            "assert retry(1) == 0\n    assert retry(2) == 0",
+            False,
+        ),
+        (
+            "assert retry(1) == 0\n    assert retry(2) == 0",
+            "assert retry(1) == 0\n    assert retry(2) == retry(2 + 0)",
+            True,
+        ),
+        ("assert retry(SIZES) == SIZES", "assert retry(SIZES) == retry(SIZES)[:]", True),
+    ],
+)
+def test_an_expected_value_is_the_same_by_whatever_name(
+    old: str, new: str, weaker: bool, tmp_path: Path
+) -> None:
+    source = "from app.net import retry\nSIZES = [1, 2]\n\n\ndef test_sizes():\n    "
+    before, after = ({"tests/test_w.py": f"{source}{text}\n"} for text in (old, new))
+    with opened(tmp_path / "store") as store:
+        base, patch = (read_inventory(store, entries(store, tree), ("tests",)) for tree in (before, after))
+    assert identities(Sides(base, patch)).weakened == ("tests/test_w.py::test_sizes",) * weaker
+
+
+def test_a_number_too_long_to_be_written_is_no_traceback(tmp_path: Path) -> None:
+    long = f"def test_long(x):\n    assert x == 0x{'f' * 9000}\n"
+    found = judged(tmp_path, {**TREE, "tests/test_net.py": long})
+    assert {*found.lost} == IDS
+
+
 def test_what_only_might_silence_a_test_is_no_reason_here(tmp_path: Path) -> None:
     found = judged(tmp_path, edited((ASSERT, "    if client == 0:\n        assert result == 3\n")))
     assert found == Facts()

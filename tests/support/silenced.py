@@ -187,6 +187,29 @@ SILENCED = {
     "assert of one of many": instead("assert result in range(100)"),
     "assert with ANY": instead("from unittest import mock\nassert result == mock.ANY"),
     "an assertion less": edited((ASSERT, "")),
+    "assert of a copy of itself": instead("assert result == result[:]"),
+    "assert of a sum of itself": instead("assert result == sum([result])"),
+    "assert of a text joined of itself": instead('assert result == "".join([result])'),
+    "assert of a second call": instead("assert result == retry(WINDOW)"),
+    "assert of a length": instead("assert len(result) == 8"),
+    "assert of an empty prefix": instead('assert result[:0] == b""'),
+    "assert of a type": instead("assert type(result) == int"),
+    "assert of a type, by isinstance": instead("assert isinstance(result, int) == True"),
+    "assert of a difference that is true": instead("assert (result != 0) is True"),
+    "assert of a difference that is not false": instead("assert (result != 0) is not False"),
+    "assert of an assignment": instead("assert (outcome := 3) == 3"),
+    "assert of a choice in a call": instead("assert bool(result == 3 or 1) == True"),
+    "assert of all of nothing": instead("assert all(x == 1 for x in ()) == True"),
+    "assert of a value that equals all": instead(
+        'assert result == type("Any", (), {"__eq__": lambda *_: True})()'
+    ),
+    "assert of a chain": instead("assert 4 != result == result[:]"),
+    "a helper called with a second call": edited((CHECK, "    check(client, retry(0))\n")),
+    "a helper that compares with itself": edited((HELPER, "    assert actual == actual[:]\n")),
+    "a helper that compares with a second call": edited((HELPER, "    assert actual == retry(0)\n")),
+    "a helper that compares with something else": edited((HELPER, "    assert actual == [expected, actual][1]\n")),
+    "an expected value less often": instead("assert result == retry(WINDOW)\nassert result == retry(3)"),
+    "another expected value": instead("assert result == 4"),
     "under if False": instead("if False:\n    assert result == 3"),
     "under another condition": instead("if result == 3:\n    assert result == 3"),
     "under an empty loop": instead("for _ in []:\n    assert result == 3"),
@@ -300,6 +323,7 @@ UNITTEST = {
     "asserts less": edited((EQUAL, "")),
     "fewer places": edited(("places=5", "places=1")),
     "a wide delta": edited(("places=5", "delta=100")),
+    "asserts a second call": edited(("assertEqual(self.result, 3)", "assertEqual(self.result, retry(WINDOW))")),
     "setUp without the program": edited(("        self.result = retry(WINDOW)\n", "        self.result = WINDOW\n")),
     "its own assertEqual": before(SETUP, "    def assertEqual(self, *values):\n        pass\n\n"),
 }  # fmt: skip
@@ -344,6 +368,20 @@ HONEST = {
         ("def check(", "def check_none(wanted):\n    check(retry(0), wanted)\n\n\ndef check("),
     ),
     "an assertion moved into a helper": instead("check(result, 3)"),
+    "an assertion moved into a method of keywords": instead("check(expected=3, actual=result)"),
+    "an expected value by default": edited(
+        ("def check(actual, expected):", "def check(actual, expected=0):"), (CHECK, "    check(client)\n")
+    ),
+    "is True": instead("assert (result == 3) is True"),
+    "not unequal": instead("assert not result != 3"),
+    "sides exchanged": instead("assert 3 == result"),
+    "an assignment inside": edited(
+        ("    result = retry(WINDOW)\n    assert result == 3\n", "    assert (result := retry(WINDOW)) == 3\n")
+    ),
+    "assertions joined": edited((ASSERT + CHECK, "    assert result == 3 and client == 0\n    assert client == 0\n")),
+    "another loop over literals": edited(
+        (CHECK + "    same(result, 3)\n", "    for a, b in ((client, 0), (result, 3)):\n        assert a == b\n")
+    ),
     "assertions in a loop over literals": edited(
         (CHECK + "    same(result, 3)\n", "    for a, b in [(client, 0), (result, 3)]:\n        check(a, b)\n")
     ),

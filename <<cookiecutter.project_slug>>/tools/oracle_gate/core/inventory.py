@@ -131,7 +131,7 @@ class _Lister:
         try:
             members = {name: (binding, scope) for name, binding in scope.names.items()} if scope else {}
             return list(self._inside(_Container(path, scope, members))) if scope else []
-        except RecursionError:
+        except (RecursionError, ValueError):  # too deep, or a number too long to be written
             return []
 
     def _inside(self, around: _Container) -> Iterator[Test]:

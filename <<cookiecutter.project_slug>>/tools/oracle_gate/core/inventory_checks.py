@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from .inventory_names import Binding, Function, Scope, bindings
 from .inventory_strength import call_strength, constant, last_name, name_of, strength, tolerances
+from .inventory_values import Compared, compared, compared_by_call
 
 Members = Mapping[str, tuple[Binding, Scope]]
 #: Calls and exceptions that end a test without a failure.
@@ -35,7 +36,8 @@ class Checks:
 
     `certain` and `possible` count assertions by strength, `possible` also those that may not run; `calls`
     counts calls that must run, `leaving` skips and exits, `replacing` mentions of what exchanges tested
-    code; `uses` are packages that are not the tests'.
+    code; `uses` are packages that are not the tests'; `values` are the constants that equalities compare
+    with, `names` the parameters.
     """
 
     certain: Counter[int] = field(default_factory=Counter)
@@ -43,6 +45,8 @@ class Checks:
     leaving: Counter[str] = field(default_factory=Counter)
     tolerances: Counter[tuple[str, float]] = field(default_factory=Counter)
     uses: set[str] = field(default_factory=set)
+    values: Counter[str] = field(default_factory=Counter)
+    names: Counter[str] = field(default_factory=Counter)
     calls: int = 0
     replacing: int = 0
 
@@ -51,12 +55,18 @@ class Checks:
             self.possible[strength] += times
             self.certain[strength] += times * certain
 
+    def compares(self, found: Compared) -> None:
+        self.values += found[0]
+        self.names += found[1]
+
     def add(self, other: Checks, certain: bool = True, times: int = 1) -> None:
         """Takes in what a called function checks."""
         for value, count in other.possible.items():
             self.possible[value] += count * times
         for value, count in other.certain.items():
             self.certain[value] += count * times * certain
+        for text, count in other.values.items():
+            self.values[text] += count * times
         self.leaving += other.leaving
         self.tolerances |= other.tolerances
         self.uses |= other.uses
@@ -94,6 +104,7 @@ class _Body:
         self.reader, self.scope, self.members = reader, scope, members
         self.checks = Checks()
         self.times = 1
+        self.loops: dict[str, ast.expr] = {}
 
     def block(self, body: list[ast.stmt], certain: bool) -> bool | None:
         """Whether what follows is certain to run; None when it cannot run."""
@@ -115,9 +126,13 @@ class _Body:
         return None if isinstance(statement, ast.Return | ast.Break | ast.Continue) else certain
 
     def _assert(self, statement: ast.Assert, certain: bool) -> bool:
-        self.checks.assertion(strength(statement.test, self.scope), certain, self.times)
+        self._asserted(statement.test, certain)
         self._expression(statement.test, certain)
         return certain
+
+    def _asserted(self, test: ast.expr, certain: bool, negated: bool = False) -> None:
+        self.checks.assertion(strength(test, self.scope, negated), certain, self.times)
+        self.checks.compares(compared(test, self.scope, self.loops, self.times, negated))
 
     def _raise(self, statement: ast.Raise, certain: bool) -> None:
         if self._leaves(statement.exc):
@@ -129,7 +144,7 @@ class _Body:
         self._expression(statement.test, certain)
         for body, negated in ((statement.body, True), (statement.orelse, False)):
             if self._fails(body):  # `if a != b: raise AssertionError` asserts that a == b
-                self.checks.assertion(strength(statement.test, self.scope, negated), certain, self.times)
+                self._asserted(statement.test, certain, negated)
             self.block(body, False)
         return certain and not _jumps(statement)
 
@@ -145,6 +160,9 @@ class _Body:
         values, _ = self.scope.value(head)
         listed = isinstance(values, ast.Tuple | ast.List) and not isinstance(statement, ast.While)
         rounds = len(values.elts) if listed else 0  # type: ignore[union-attr]
+        if not isinstance(statement, ast.While):
+            names = (node.id for node in ast.walk(statement.target) if isinstance(node, ast.Name))
+            self.loops |= dict.fromkeys(names, statement.iter)
         before, self.times = self.times, self.times * max(rounds, 1)
         self.block(statement.body, certain and rounds > 0)
         self.times = before
@@ -194,9 +212,17 @@ class _Body:
             self.checks.leaving[name_of(node, self.scope)] += 1
         elif helper is None:
             self.checks.assertion(call_strength(node, self.scope), certain, self.times)
+            if call_strength(node, self.scope):
+                self.checks.compares(compared(node, self.scope, self.loops, self.times))
         elif not (dropped and is_lazy(helper[0])):  # nobody awaits or iterates it: nothing runs
             found = self.reader.function(*helper, self.members)
-            self.checks.add(found, certain and (bool(found.uses) or not self._is_vacuous(node)), self.times)
+            says = bool(found.uses) or not self._is_vacuous(node)
+            self.checks.add(found, certain and says, self.times)
+            if says:
+                helper_names = (helper[0], found.names)
+                self.checks.compares(
+                    compared_by_call(*helper_names, node, self.scope, self.loops, self.times)
+                )
 
     def _is_vacuous(self, node: ast.Call) -> bool:
         """Whether a helper is called with nothing that depends on the program, or with one value twice."""

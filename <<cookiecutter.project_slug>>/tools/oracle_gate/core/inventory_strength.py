@@ -26,6 +26,8 @@ _BUILT = (
     ast.Constant, *_CONTAINERS, ast.Dict, ast.JoinedStr, ast.FormattedValue, ast.UnaryOp, ast.BinOp, ast.BoolOp,
     ast.Compare, ast.IfExp, ast.Starred, ast.Subscript, ast.Slice, ast.Call,
 )  # fmt: skip
+#: Nodes of a comparison that are too many to search.
+_LONG = 200
 #: Keywords of approximate comparisons. With `places` and `decimal` less is wider, so they count negative.
 _TOLERANCES = {
     "rel": 1,
@@ -63,12 +65,86 @@ def strength(test: ast.expr, scope: Scope, negated: bool = False) -> int:
         if isinstance(test.op, ast.Or) == negated:  # all of them are asserted
             return max(parts)
         return max(1, min(parts) - 1) if all(parts) else 0
+    truth = _truth(test, scope)
+    if truth:
+        return strength(truth[0], scope, negated != truth[1])
     if isinstance(test, ast.Compare):
-        operator = type(test.ops[0])
-        operator = _OPPOSITE.get(operator, operator) if negated else operator
-        return 0 if _vacuous(test.left, test.comparators[0], scope) else _OPERATORS[operator]
+        pairs = [_pair_strength(*pair, scope, negated) for pair in _pairs(test)]
+        return min(pairs) if negated else max(pairs)
     asserted = call_strength(test, scope) if isinstance(test, ast.Call) and not negated else None
     return 1 if asserted is None else asserted
+
+
+def equal_sides(test: ast.expr, scope: Scope, negated: bool = False) -> Iterator[ast.expr]:
+    """The values that must be equal to another one, for `test` to be true, or false when `negated`."""
+    truth = _truth(test, scope)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from equal_sides(test.operand, scope, not negated)
+    elif truth:
+        yield from equal_sides(truth[0], scope, negated != truth[1])
+    elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) == negated:
+        for value in test.values:
+            yield from equal_sides(value, scope, negated)
+    elif isinstance(test, ast.Compare) and (not negated or len(test.ops) == 1):
+        for left, operator, right in _pairs(test):
+            if _pair_strength(left, operator, right, scope, negated) == _OPERATORS[ast.Eq]:
+                yield from (left, right)
+    elif isinstance(test, ast.Call) and not negated and test.args:
+        yield from _sides_of_call(test, scope)
+
+
+def _sides_of_call(test: ast.Call, scope: Scope) -> Iterator[ast.expr]:
+    name = last_name(test, scope)
+    if name in ("assertTrue", "assertFalse"):
+        yield from equal_sides(test.args[0], scope, name == "assertFalse")
+    elif name.startswith("assert") and not name.startswith("assertRaises"):
+        yield from test.args[:2] if call_strength(test, scope) == _OPERATORS[ast.Eq] else ()
+
+
+def _pairs(test: ast.Compare) -> Iterator[tuple[ast.expr, ast.cmpop, ast.expr]]:
+    """The comparisons of a chain."""
+    return zip((test.left, *test.comparators), test.ops, test.comparators, strict=False)
+
+
+def _pair_strength(left: ast.expr, operator: ast.cmpop, right: ast.expr, scope: Scope, negated: bool) -> int:
+    kind = _OPPOSITE.get(type(operator), type(operator)) if negated else type(operator)
+    if _vacuous(left, right, scope):
+        return 0
+    return 1 if _of_itself(left, right, scope) else _OPERATORS[kind]
+
+
+def _of_itself(left: ast.expr, right: ast.expr, scope: Scope) -> bool:
+    """Whether one side is made of the other; sides that are constant or long are not looked at."""
+    long = sum(1 for side in (left, right) for _ in ast.walk(side)) > _LONG
+    if long or constant(left, scope) or constant(right, scope):
+        return False
+    return any(_made_of(one, ast.dump(other), scope) for one, other in ((left, right), (right, left)))
+
+
+def _made_of(node: ast.expr, whole: str, scope: Scope) -> bool:
+    """Whether a value is made of another one, by its dump, and of constants alone."""
+    if ast.dump(node) == whole or constant(node, scope):
+        return True
+    parts = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+    return isinstance(node, (*_BUILT, ast.Attribute)) and all(_made_of(part, whole, scope) for part in parts)
+
+
+def _truth(test: ast.expr, scope: Scope) -> tuple[ast.expr, bool] | None:
+    """The operand of `== True`, `is not False` or `bool()`, and whether it must be false."""
+    if isinstance(test, ast.NamedExpr):
+        return test.value, False
+    if isinstance(test, ast.Call) and len(test.args) == 1 and scope.dotted(test.func) == "bool":
+        return test.args[0], False
+    if not isinstance(test, ast.Compare) or len(test.ops) > 1:
+        return None
+    for side, operand in ((test.comparators[0], test.left), (test.left, test.comparators[0])):
+        value, _ = scope.value(side)
+        if isinstance(value, ast.Constant) and isinstance(value.value, bool):
+            if isinstance(test.ops[0], ast.Eq | ast.Is):
+                return operand, not value.value
+            if isinstance(test.ops[0], ast.NotEq | ast.IsNot):
+                return operand, value.value
+    return None
 
 
 def call_strength(node: ast.Call, scope: Scope) -> int | None:
@@ -108,6 +184,8 @@ def constant(node: ast.AST, scope: Scope) -> bool:
             place.constants[node.id] = False  # a name that stands for itself
             place.constants[node.id] = isinstance(value, ast.expr) and constant(value, place)
         return place.constants[node.id]
+    if isinstance(node, ast.NamedExpr):
+        return constant(node.value, scope)
     parts = (child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))
     return isinstance(node, _BUILT) and all(constant(part, scope) for part in parts)
 

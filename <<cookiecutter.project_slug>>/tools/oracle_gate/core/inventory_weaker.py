@@ -69,6 +69,11 @@ def _assertions(base: Test, after: Test) -> Iterator[Weakness]:
         yield Weakness("weaker", "no assertion is certain to run")
     elif not _covers(now.certain, before.certain):
         yield Weakness("altered", "an assertion is no longer certain to run")
+    gone = before.values.keys() - now.values.keys()
+    if gone:
+        yield Weakness("weaker", f"no longer compares with {min(gone)[:80]}")
+    elif sum(now.values[value] for value in before.values) < before.values.total():
+        yield Weakness("weaker", f"compares less often with {min(before.values - now.values)[:80]}")
     if before.calls and not now.calls:
         yield Weakness("weaker", "calls nothing any more")
     for kind in sorted({kind for kind, _ in now.tolerances}):
