@@ -86,7 +86,9 @@ _ALWAYS = [
     "src/sitecustomize.py", "src/sitecustomize.cpython-311-x86_64-linux-gnu.so", "src/usercustomize.pyc",
     "evil.pth",
     "src/evil.pth", "pytest_x-1.0.dist-info/entry_points.txt", "src/x.egg-info/PKG-INFO", "x.dist-info",
-    "lib/py/evil.pth",
+    "lib/py/evil.pth", ".circleci/config.yml", ".gitea/workflows/a.yml", ".forgejo/workflows/a.yml",
+    ".woodpecker/a.yml", ".woodpecker.yml", "azure-pipelines.yml", "Jenkinsfile", "jenkinsfile", ".travis.yml",
+    "bitbucket-pipelines.yml",
     "lib/py/sitecustomize.py", "NOXFILE.PY", "src/SiteCustomize.py", "X.DIST-INFO/RECORD",
 ]  # fmt: skip
 

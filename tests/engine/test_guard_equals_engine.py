@@ -14,6 +14,8 @@ _NAMES = (
     "oracle", "corpus", "sealed", "tools", "gate.py", "replay_gate.py", "replay_harness.py", "metamorphic.py",
     "oracle_guard.py", "workspace", "oracle_gate", "noxfile.py", "Makefile", "GNUmakefile",
     ".pre-commit-config.yaml",
+    ".circleci", ".gitea", ".forgejo", ".woodpecker", ".woodpecker.yml", "azure-pipelines.yml", "Jenkinsfile",
+    ".travis.yml", "bitbucket-pipelines.yml",
     ".github", ".gitlab", ".gitlab-ci.yml", "CODEOWNERS", "docs", ".cruft.json", ".gate", ".gitattributes",
     ".gitmodules",
     "sitecustomize.py", "usercustomize", "x.dist-info", "x.egg-info", "x.pth", "src", "lib", "py", "a",

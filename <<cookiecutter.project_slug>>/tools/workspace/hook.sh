@@ -9,7 +9,9 @@ base=$(git rev-parse -q --verify 'refs/tags/base^{commit}') || base=HEAD
 set -- ':(top,icase,glob)**/.gitattributes' ':(top,icase,glob)**/.gitmodules'
 for own in oracle corpus sealed tools/gate.py tools/replay_gate.py tools/replay_harness.py tools/metamorphic.py \
     tools/oracle_guard.py tools/workspace tools/oracle_gate noxfile.py Makefile GNUmakefile \
-    .pre-commit-config.yaml .github .gitlab-ci.yml CODEOWNERS docs/CODEOWNERS .gitlab/CODEOWNERS .cruft.json .gate
+    .pre-commit-config.yaml .github .gitlab-ci.yml CODEOWNERS docs/CODEOWNERS .gitlab/CODEOWNERS .cruft.json .gate \
+    .circleci .gitea .forgejo .woodpecker .woodpecker.yml azure-pipelines.yml Jenkinsfile .travis.yml \
+    bitbucket-pipelines.yml
 do
     set -- "$@" ":(top,icase,literal)$own"
 done

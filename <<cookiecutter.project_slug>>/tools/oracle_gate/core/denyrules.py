@@ -26,7 +26,8 @@ _OWN = (
     "oracle", "corpus", "sealed", "tools/gate.py", "tools/replay_gate.py", "tools/replay_harness.py",
     "tools/metamorphic.py", "tools/oracle_guard.py", "tools/workspace", "tools/oracle_gate", "noxfile.py",
     "Makefile", "GNUmakefile", ".pre-commit-config.yaml", ".github", ".gitlab-ci.yml", "CODEOWNERS",
-    "docs/CODEOWNERS", ".gitlab/CODEOWNERS", ".cruft.json", ".gate",
+    "docs/CODEOWNERS", ".gitlab/CODEOWNERS", ".cruft.json", ".gate", ".circleci", ".gitea", ".forgejo",
+    ".woodpecker", ".woodpecker.yml", "azure-pipelines.yml", "Jenkinsfile", ".travis.yml", "bitbucket-pipelines.yml",
 )  # fmt: skip
 _OWN_RULES = tuple(Rule(text, fold(text)) for text in _OWN)
 #: Denied in every folder: they change what git puts on disk.

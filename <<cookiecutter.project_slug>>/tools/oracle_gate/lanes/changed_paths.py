@@ -15,16 +15,23 @@ from ..core.paths import fold, printable
 from ..core.submission import ABSENT, Change, Changed
 
 _BY_NAME = {
-    "build.changed": re.compile(r"setup\.py|build\.rs|cmakelists\.txt|meson\.build|manifest\.in"),
+    "build.changed": re.compile(
+        r"setup\.py|build\.rs|cmakelists\.txt|meson\.build|manifest\.in|\.npmrc|\.yarnrc\.yml|binding\.gyp|hatch_build\.py"
+    ),
     "test_config.changed": re.compile(r"conftest\.py|\.?pytest\.(ini|toml)|tox\.ini|setup\.cfg"),
     "dependencies.changed": re.compile(
         r"[\w.-]*(requirements|constraints)[\w.-]*\.(txt|in)|setup\.(py|cfg)|pipfile(\.lock)?"
         r"|(poetry|uv|pdm|cargo|composer)\.lock|(package-lock|npm-shrinkwrap)\.json|yarn\.lock|pnpm-lock\.yaml"
         r"|go\.(mod|sum)|gemfile(\.lock)?|environment\.ya?ml|cargo\.toml|pylock[\w.]*\.toml"
     ),
-    "agent_config.changed": re.compile(r"agents\.md|claude\.md|\.mcp\.json|\.envrc"),
+    "agent_config.changed": re.compile(
+        r"(agents|claude|gemini)\.md|\.mcp\.json|\.envrc|\.(cursor|windsurf)rules"
+    ),
 }
-_AGENT_FOLDERS = {".claude", ".cursor", ".vscode"}
+_BY_FOLDER = {
+    "build.changed": {".cargo", ".husky"},
+    "agent_config.changed": {".claude", ".cursor", ".vscode"},
+}
 _TABLES: dict[str, dict[str, tuple[str, ...]]] = {
     "pyproject.toml": {
         "build.changed": ("build-system", "tool.setuptools", "tool.hatch.build"),
@@ -61,8 +68,7 @@ def _kinds(item: Changed, store: ObjectStore) -> set[str]:
     kinds = {kind for kind, pattern in _BY_NAME.items() if pattern.fullmatch(name)}
     if folders[0] == "requirements":
         kinds.add("dependencies.changed")
-    if _AGENT_FOLDERS & set(folders):
-        kinds.add("agent_config.changed")
+    kinds |= {kind for kind, names in _BY_FOLDER.items() if names & set(folders)}
     if name in _TABLES:
         kinds |= _changed_tables(name, _load(name, item, store, 0), _load(name, item, store, 1))
     return kinds
