@@ -190,10 +190,10 @@ def test_pins_of_a_repin_with_other_changes(repository: Gate, keys: Keys) -> Non
 
 def test_no_statement_hides_noise(repository: Gate, keys: Keys) -> None:
     """provenance.json is bound by no statement: the counts of rows that keep their pins stay the base's."""
-    repository.write("sealed/extra.txt", "x")
+    repository.write("corpus/data/extra", "x")
     provenance = json.loads((repository.root / PROVENANCE).read_bytes())
     repository.write(PROVENANCE, json.dumps({**provenance, "noise_lines": {"upper": 7}}))
-    found = granted(repository, keys, protecting("sealed/extra.txt"))
+    found = granted(repository, keys, protecting("corpus/data/extra"))
     assert found.denied.hits == ()
     assert found.oracle.provenance is not None
     assert found.oracle.provenance.noise_lines == {}

@@ -107,7 +107,7 @@ class _Refused:
 def test_with_both_refused_nothing_is_left_to_run_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(replayers, "candidates", lambda _wanted: [GateError("bwrap fails"), _Refused()])
     monkeypatch.setattr(replayers, "subject_of", lambda *_: Subject(Path(sys.executable)))
-    context = SimpleNamespace(own=tmp_path)
+    context = SimpleNamespace(environments=tmp_path)
     oracle = SimpleNamespace(settings=Settings(), requirements=b"")
     found = replayers.isolation(cast(Context, context), cast(Oracle, oracle))
     assert found.layer is None

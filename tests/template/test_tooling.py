@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support.baking import SCAFFOLD, TEMPLATE
-from support.size_limits import exceeded, lines_of_code
+from support.size_limits import DECIDING_CODE, ENGINE_CODE, exceeded, lines_of_code
 
 
 @pytest.fixture
@@ -112,9 +112,9 @@ def test_the_limits_bite(tmp_path: Path) -> None:
     assert exceeded(tmp_path) == []
     long.write_text("#\n" * 351)
     assert [re.sub(":.*", "", line) for line in exceeded(tmp_path)] == ["oracle_gate/core/long.py"]
-    long.write_text("x = 1\n" * 4501)
+    long.write_text("x = 1\n" * (DECIDING_CODE + 1))
     assert [re.sub(":.*", "", line) for line in exceeded(tmp_path)][1:] == ["deciding"]
-    long.write_text("x = 1\n" * 10501)
+    long.write_text("x = 1\n" * (ENGINE_CODE + 1))
     long.rename(tmp_path / "oracle_guard.py")
     assert [re.sub(":.*", "", line) for line in exceeded(tmp_path)][1:] == ["engine"]
 
