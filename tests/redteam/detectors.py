@@ -136,6 +136,7 @@ def _any_day(ledger: Any, _today: Any, sides: Any) -> Any:
     return quarantine(ledger, datetime.date.min, sides)
 
 
+_ONE_ENVELOPE = (judging, "replay_elsewhere", lambda _rows, judged, *_: judged)
 DETECTORS = (
     Detector("denied paths", _ALL["D rename into the corpus"], ((judging_approvals, "denylist", _no_hits),)),
     Detector("a denylist without a rule", _ALL["D24 denylist of comments"], ((judging_approvals, "denylist", _some_rules),)),
@@ -147,10 +148,10 @@ DETECTORS = (
     Detector("refusals of git apply", _ALL["D20 one good hunk, one bad"], ((patching, "apply_patch", lambda *a: a[2]),)),
     Detector("a change of nothing", _ALL["G a change of nothing"], ((patching, "finish", _never_empty),)),
     Detector("an oracle that pins nothing", _ALL["G an oracle that pins nothing"], ((judge, "facts", _armed),)),
-    Detector("digests", _ALL["R an exit code alone"], ((replay, "_judge", _matches),)),
+    Detector("digests", _ALL["R an exit code alone"], ((replay, "_judge", _matches), _ONE_ENVELOPE)),
     Detector("rows that leave processes", _ALL["R5 a daemon that holds stdout"], ((TreeReplayer, "_reduce", _exited),)),
     Detector("another envelope", _ALL["R3 right only where SOURCE_DATE_EPOCH is set"],
-             ((judging, "replay_elsewhere", lambda _rows, judged, *_: judged),)),
+             (_ONE_ENVELOPE,)),
     Detector("relations", _ALL["R1 wrong on what only relations reach"], (), "relations"),
     Detector("sealed properties", _ALL["R1 right for pinned inputs alone"], (), "sealed"),
     Detector("quarantine", _ALL["T1 quarantined test deleted"], (), "quarantine"),
