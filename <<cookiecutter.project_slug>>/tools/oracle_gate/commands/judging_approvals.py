@@ -11,7 +11,7 @@ from ..core.gitdb import Entries
 from ..core.noise import parse_noise
 from ..core.oracle import Oracle, read_control, read_oracle
 from ..core.packet import DenylistFacts, Finding, ReplayRow
-from ..core.pins import DIGESTS, PROVENANCE, Provenance, parse_digests, sha256
+from ..core.pins import DIGESTS, PROVENANCE, Provenance, parse_digests, parse_provenance, sha256
 from ..core.statements import ALWAYS_BASE, covers_path, covers_pins
 from ..core.submission import Change, change_id
 from ..core.view import CORPUS
@@ -85,7 +85,22 @@ def _pins_covered(case: Case, verified: Verified) -> bool:
         return False
     # No statement binds provenance.json: it changes with pins or with what they were made of, not by itself.
     moved = after != case.oracle.pins or any(_is_input(item.path) for item in case.change.changed)
-    return moved and covers_pins(verified.statements, case.oracle.pins, after)
+    return moved and not _excuses_more(case) and covers_pins(verified.statements, case.oracle.pins, after)
+
+
+def _excuses_more(case: Case) -> bool:
+    """Whether the change's provenance excuses a row from another envelope that the base does not: merged, it
+    would hide a program that recognises the gate from then on."""
+    made = case.oracle.provenance
+    entry = case.change.after.get(PROVENANCE.encode())
+    if entry is None or not entry.mode.startswith("100"):
+        return True
+    try:
+        after = parse_provenance(case.context.store.read(entry.oid, "blob"))
+    except GateError:
+        return True
+    before = made.envelope_sensitive if made else ()
+    return after is not None and not set(after.envelope_sensitive) <= set(before)
 
 
 def _is_input(path: bytes) -> bool:
